@@ -3,7 +3,7 @@
 
 import { CudaDevice } from "../mod.ts";
 import { simulateDriver } from "../src/entries/simulated.ts";
-import { forgetCode } from "../src/kernels/compile_cache.ts";
+import { cacheFolder } from "../src/kernels/compile_cache.ts";
 import { readWords } from "./arguments.ts";
 import { secondsInTurn } from "./in_turn.ts";
 import { DriverProgram } from "./peers/driver_program.ts";
@@ -98,6 +98,11 @@ function rowsOf(samples: Readonly<Record<string, readonly number[]>>): BenchRow[
     return [{ ...row, promise: { text: "at most 1.1 of C++", holds } }];
   });
   return beside.length > 0 ? beside : [{ name, value, unit: "s", samples: ours }];
+}
+
+/** Names the folder of compiled code by another path: code in memory is of the former one. */
+function forgetCode(): void {
+  Deno.env.set("VRAMKIT_CACHE", `${cacheFolder()}/..`);
 }
 
 /** Compiles anew, from memory and from the folder, where there is a compiler. */

@@ -369,20 +369,6 @@ export const MSG = {
 /** Address of a socket: `struct sockaddr_un` of sys/un.h. */
 export const SOCKADDR_UN = struct({ sun_family: u16, sun_path: bytes(108) });
 
-/** A message: `struct msghdr` of sys/socket.h, as the C library has it. */
-export const MSGHDR = struct({
-  msg_name: u64,
-  msg_namelen: u32,
-  msg_iov: u64,
-  msg_iovlen: u64,
-  msg_control: u64,
-  msg_controllen: u64,
-  msg_flags: i32,
-});
-
-/** The header of a control message: `struct cmsghdr` of sys/socket.h. */
-export const CMSGHDR = struct({ cmsg_len: u64, cmsg_level: i32, cmsg_type: i32 });
-
 /** A descriptor to wait for: `struct pollfd` of poll.h. */
 export const POLLFD = struct({ fd: i32, events: u16, revents: u16 });
 

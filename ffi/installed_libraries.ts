@@ -209,7 +209,6 @@ function* pythonFolders(): Generator<Place> {
   for (const root of pythonRoots()) yield { name: "pip", folder: root };
 }
 
-/** The folders of the PATH. */
 function programFolders(): string[] {
   return (readVariable("PATH") ?? "").split(":").filter((folder) => folder !== "");
 }

@@ -78,7 +78,6 @@ const openDrivers = new Map<string | undefined, OpenLibrary<DriverApi>>();
 
 /** Place of the CUDA driver library, if not its usual one. */
 export interface DriverLocation {
-  /** Its path. */
   readonly libraryPath?: string | undefined;
 }
 

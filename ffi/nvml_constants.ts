@@ -27,7 +27,6 @@ export const nvmlReturn = {
   NVML_ERROR_UNKNOWN: 999,
 } as const;
 
-/** Sensors of temperature. */
 export const nvmlTemperatureSensors = { NVML_TEMPERATURE_GPU: 0 } as const;
 
 /** Clock domains. */

@@ -40,7 +40,6 @@ export function findNvrtc(driver: DriverApi): NvrtcSource {
   return sourceOf(findLibrary("nvrtc"));
 }
 
-/** Makes a source from a library that was found. */
 export function sourceOf(found: FoundLibrary): NvrtcSource {
   const { path, identity } = found;
   return {

@@ -4,7 +4,6 @@
 /** The kind of values that a parameter takes. */
 export type ParameterKind = "float" | "integer" | "bytes";
 
-/** One parameter. */
 export interface ParameterType {
   /** Its size. */
   readonly byteLength: number;

@@ -94,7 +94,6 @@ export function encodeFloats(
 /** Values of the types of at most 8 bits, by their bits. */
 const tables = new Map<number, Float32Array<ArrayBuffer>>();
 
-/** Decodes floats. */
 export function decodeFloats(
   layout: FloatLayout,
   codes: ArrayLike<number>,

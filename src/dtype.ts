@@ -29,7 +29,6 @@ interface ElementType {
   readonly layout?: FloatLayout;
 }
 
-/** A typed array class. */
 type TypedArrayConstructor = {
   readonly BYTES_PER_ELEMENT: number;
   new (length: number): HostArray;

@@ -138,7 +138,6 @@ export function readEventTicket(given: unknown): EventTicket {
   return { vramkit: TICKET_VERSION, kind: "event", ...commonOf(fieldsOf(given, ["event"])) };
 }
 
-/** Returns whether a ticket is that of a pool. */
 export function isPoolTicket(ticket: MemoryTicket): ticket is PoolTicket {
   return ticket.kind === "pool";
 }

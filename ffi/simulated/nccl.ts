@@ -64,12 +64,6 @@ function refuse(status: number, words: string): never {
   throw new NcclRefusal(status, words);
 }
 
-/** A rank that joins a clique when the group ends. */
-interface Joining {
-  readonly clique: Clique;
-  readonly communicator: Communicator;
-}
-
 /** The arguments of a call that uses memory. */
 type GivenCall =
   & Pick<RankCall, "datatype" | "operation" | "root" | "peer">
@@ -85,88 +79,132 @@ type ServedCalls = {
   [Name in NcclFunction]: (...given: Parameters<NonNullable<NcclApi[Name]>>) => Served;
 };
 
-/** Makes the functions for a machine. */
-export function simulateNccl(machine: Machine): NcclApi {
-  const { ncclVersion } = machine.settings;
-  const cliques = new Map<string, Clique>();
-  const wires = new Map<string, RemoteRanks>();
-  const communicators = new Map<bigint, Communicator>();
-  const texts = new Map<string, Uint8Array<ArrayBuffer>>();
-  let nextHandle = FIRST_HANDLE;
-  let nextName = 1;
-  let lastWords = "";
-  let depth = 0;
-  let groupStatus: number = SUCCESS;
-  let groupCalls: RankCall[] = [];
-  let joinings: Joining[] = [];
+/** The library of a simulated process: its ranks, and the group that their calls belong to. */
+class NcclProcess {
+  readonly #machine: Machine;
+  readonly #cliques = new Map<string, Clique>();
+  readonly #communicators = new Map<bigint, Communicator>();
+  readonly #texts = new Map<string, Uint8Array<ArrayBuffer>>();
+  /** Ways to the ranks of other processes, by the name of the clique that is to come. */
+  readonly #wires = new Map<string, RemoteRanks>();
+  #nextHandle = FIRST_HANDLE;
+  #nextName = 1;
+  #lastWords = "";
+  #depth = 0;
+  #groupStatus: number = SUCCESS;
+  #groupCalls: RankCall[] = [];
+  #joining: Communicator[] = [];
+
+  /** The calls, in the order of the header. */
+  readonly #calls: ServedCalls = {
+    ncclGetVersion: (version) => put32(version, this.#machine.settings.ncclVersion),
+    ncclGetUniqueId: (id) => {
+      const bytes = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).fill(0);
+      bytes.set(new TextEncoder().encode(`simulated ${this.#nextName++} ${crypto.randomUUID()}`));
+    },
+    ncclCommInitRankConfig: (cell, size, id, rank, config) =>
+      this.#start(cell, { size, rank, id, config }),
+    ncclCommInitRankScalable: (cell, size, rank, _count, id, config) =>
+      this.#start(cell, { size, rank, id, config }),
+    ncclCommInitAll: (cells, count, list) => this.#startAll(cells, count, list),
+    ncclCommFinalize: (comm) => this.#finalize(this.#findIdle(comm)),
+    ncclCommDestroy: (comm) => this.#end(comm, "destroy"),
+    ncclCommDestroyNonblocking: (comm) => this.#end(comm, "destroy"),
+    ncclCommAbortNonblocking: (comm) => this.#end(comm, "abort"),
+    ncclGetLastError: () =>
+      BigInt(hostAddress(this.#texts.getOrInsertComputed(this.#lastWords, cString))),
+    ncclCommGetAsyncError: (comm, cell) => put32(cell, this.#ask(this.#find(comm))),
+    ncclReduce: this.#adding("ncclReduce", [...MOVED, "operation", "root", ...PLACE]),
+    ncclBroadcast: this.#adding("ncclBroadcast", [...MOVED, "root", ...PLACE]),
+    ncclAllReduce: this.#adding("ncclAllReduce", [...MOVED, "operation", ...PLACE]),
+    ncclReduceScatter: this.#adding("ncclReduceScatter", [...MOVED, "operation", ...PLACE]),
+    ncclAllGather: this.#adding("ncclAllGather", [...MOVED, ...PLACE]),
+    ncclAlltoAll: this.#adding("ncclAlltoAll", [...MOVED, ...PLACE]),
+    ncclGather: this.#adding("ncclGather", [...MOVED, "root", ...PLACE]),
+    ncclScatter: this.#adding("ncclScatter", [...MOVED, "root", ...PLACE]),
+    ncclSend: this.#adding("ncclSend", ["source", "count", "datatype", "peer", ...PLACE]),
+    ncclRecv: this.#adding("ncclRecv", ["destination", "count", "datatype", "peer", ...PLACE]),
+    ncclGroupStart: () => void this.#depth++,
+    ncclGroupEnd: () => {
+      if (this.#depth === 0) refuse(MISUSED, "not in a group call");
+      this.#depth--;
+      return this.#whenOutside();
+    },
+  };
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
+
+  /** Returns the functions of the library, of which an older one has fewer. */
+  functions(): NcclApi {
+    const { ncclVersion } = this.#machine.settings;
+    const functions = Object.entries(this.#calls).map(
+      ([key, call]: [string, (...given: never[]) => Served]) => {
+        const name = key as NcclFunction;
+        if ((SINCE[name] ?? 0) > ncclVersion) return [name, null];
+        const served = (...values: never[]) => this.#serve(name, () => call(...values));
+        if (!name.endsWith("Nonblocking")) return [name, served];
+        return [name, (...values: never[]) => Promise.resolve(served(...values))];
+      },
+    );
+    return Object.assign(Object.fromEntries(functions) as NcclApi, {
+      /** Takes the connection by which ranks of other processes are reached. */
+      [OWN_WIRE]: (id: Uint8Array, wire: NcclWire) => {
+        const remote = new RemoteRanks(wire);
+        this.#wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
+        return (rank: number, bytes: Uint8Array<ArrayBuffer>) => remote.receive(rank, bytes);
+      },
+    });
+  }
+
+  /** Runs the group's calls now, unless a group is open. */
+  #whenOutside(): number {
+    return this.#depth === 0 ? this.#endGroup() : SUCCESS;
+  }
 
   /** Ends the outermost group: its ranks find each other, or its calls are queued. */
-  function endGroup(): number {
-    const [made, queued, status] = [joinings, groupCalls, groupStatus];
-    [joinings, groupCalls, groupStatus] = [[], [], SUCCESS];
-    if (status !== SUCCESS) refuse(status, `a call of the group failed: ${lastWords}`);
+  #endGroup(): number {
+    const [made, queued, status] = [this.#joining, this.#groupCalls, this.#groupStatus];
+    [this.#joining, this.#groupCalls, this.#groupStatus] = [[], [], SUCCESS];
+    if (status !== SUCCESS) refuse(status, `a call of the group failed: ${this.#lastWords}`);
     if (made.length > 0 && queued.length > 0) {
       refuse(MISUSED, "ranks are started and used in one group");
     }
-    const [remote] = made;
-    if (remote?.communicator.isBlocking === false) return greet(remote, made.length);
-    for (const { clique } of made) requireWhole(clique);
-    const [first] = queued;
-    if (first?.communicator.isBlocking === false) {
-      return queueLater(first.communicator, queued);
+    const ranks = new Set([...made, ...queued.map(({ communicator }) => communicator)]);
+    const [first] = ranks;
+    if (first?.isBlocking === false) {
+      if (ranks.size > 1) refuse(MISUSED, "one rank of a process does not block");
+      first.inProgress = made.length > 0 ? greet(first) : this.#queueLater(first, queued);
+      return IN_PROGRESS;
     }
-    queueCollectives(machine, queued);
+    for (const { clique } of made) this.#requireWhole(clique);
+    queueCollectives(this.#machine, queued);
     return SUCCESS;
   }
 
-  /** Starts the one rank that this process has, which waits for those of other processes. */
-  function greet({ clique, communicator }: Joining, count: number): number {
-    const { size, remote } = clique;
-    if (count > 1) refuse(MISUSED, "one rank of a process does not block");
-    const others = ranksOf(size).filter((rank) => rank !== communicator.rank);
-    if (remote === undefined && others.length > 0) {
-      refuse(ncclResult.ncclSystemError, "there is no way to the other ranks");
-    }
-    const bytes = new Uint8Array();
-    for (const rank of others) remote?.send(rank, GREETING, { words: `${size}`, bytes });
-    communicator.inProgress = () => {
-      if (others.some((rank) => remote?.has(rank, GREETING) !== true)) return false;
-      const isOther = (rank: number) => remote?.take(rank, GREETING)?.words !== `${size}`;
-      if (others.filter(isOther).length === 0) return true;
-      refuse(MISUSED, "the ranks were told different sizes");
-    };
-    return IN_PROGRESS;
-  }
-
   /** Queues calls that have returned already; the streams must not be used until then. */
-  function queueLater(communicator: Communicator, queued: readonly RankCall[]): number {
-    if (queued.some((call) => call.communicator !== communicator)) {
-      refuse(MISUSED, "one rank of a process does not block");
-    }
-    const { clique: { remote = new RemoteRanks({ send() {} }) }, callCounts } = communicator;
-    const isFirst = callCounts.size === 0;
-    const readyAt = performance.now() + (isFirst ? CONNECT_MILLISECONDS : 0);
+  #queueLater({ clique, callCounts, rank }: Communicator, queued: readonly RankCall[]) {
+    const { remote = new RemoteRanks({ send() {} }) } = clique;
+    const readyAt = performance.now() + (callCounts.size === 0 ? CONNECT_MILLISECONDS : 0);
     const places = queued.map(({ stream: { timeline } }) => {
       const { workCount } = timeline;
       return { timeline, workCount };
     });
-    communicator.inProgress = () => {
+    return () => {
       if (performance.now() < readyAt) return false;
       const used = places.find(({ timeline, workCount }) => timeline.workCount !== workCount);
-      if (used === undefined) queueRemoteCollectives(machine, remote, queued);
-      else {
-        const { timeline: { label } } = used;
-        failInUse(
-          `${label} was given work before a call of rank ${communicator.rank} was done`,
-        );
+      if (used !== undefined) {
+        const { label } = used.timeline;
+        this.#failInUse(`${label} was given work before a call of rank ${rank} was done`);
       }
+      queueRemoteCollectives(this.#machine, remote, queued);
       return true;
     };
-    return IN_PROGRESS;
   }
 
   /** Returns a communicator's state, and lets its calls continue. */
-  function ask(communicator: Communicator): number {
+  #ask(communicator: Communicator): number {
     communicator.throwFault();
     const { inProgress } = communicator;
     if (inProgress === undefined) return communicator.asyncStatus;
@@ -175,7 +213,7 @@ export function simulateNccl(machine: Machine): NcclApi {
       if (inProgress()) return communicator.asyncStatus;
     } catch (error) {
       if (!(error instanceof NcclRefusal)) throw error;
-      lastWords = error.words;
+      this.#lastWords = error.words;
       return communicator.asyncStatus = error.status;
     }
     communicator.inProgress = inProgress;
@@ -183,198 +221,162 @@ export function simulateNccl(machine: Machine): NcclApi {
   }
 
   /** Throws unless all ranks are there, each on a device of its own: the library would wait for ever. */
-  function requireWhole({ size, members }: Clique): void {
+  #requireWhole({ size, members }: Clique): void {
     const missing = ranksOf(size).find((rank) => !members.some((member) => member.rank === rank));
     if (missing !== undefined) {
       const words = `rank ${missing} of ${size} is not started in the group`;
-      machine.site.fail("collective", words);
+      this.#machine.site.fail("collective", words);
     }
     const devices = new Set(members.map(({ context }) => context.device));
     if (devices.size === size) return;
     refuse(MISUSED, "Duplicate GPU detected: two ranks are on one device");
   }
 
-  function find(handle: number | bigint): Communicator {
-    const found = communicators.get(BigInt(handle));
+  #find(handle: number | bigint): Communicator {
+    const found = this.#communicators.get(BigInt(handle));
     if (found?.isOpen === true) return found;
     refuse(INVALID, "there is no such communicator");
   }
 
   /** Finds a communicator for a call, which must come after all that is in progress. */
-  function findIdle(handle: number | bigint): Communicator {
-    const found = find(handle);
+  #findIdle(handle: number | bigint): Communicator {
+    const found = this.#find(handle);
     found.throwFault();
     if (found.inProgress === undefined) return found;
     refuse(INVALID, "a call of the communicator is in progress");
   }
 
-  function start(
+  #start(
     cell: Cell,
     { size, rank, id, config }: { size: number; rank: number; id: Cell; config: Cell },
   ): number {
     if (size < 1 || rank < 0 || rank >= size) refuse(INVALID, `rank ${rank} of ${size} cannot be`);
     const isBlocking = config === null || readBlocking(bytesOf(config));
     const name = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).toHex();
-    const make = () => new Clique(size, wires.get(name));
-    const clique = cliques.getOrInsertComputed(name, make);
-    wires.delete(name);
+    const make = () => new Clique(size, this.#wires.get(name));
+    const clique = this.#cliques.getOrInsertComputed(name, make);
+    this.#wires.delete(name);
     if (clique.size !== size || clique.members.some((member) => member.rank === rank)) {
       refuse(MISUSED, `rank ${rank} is there already, or of another size`);
     }
-    const { current: context } = machine.contexts;
-    const communicator = join(clique, { rank, context, isBlocking });
+    const { current: context } = this.#machine.contexts;
+    const communicator = this.#join(clique, { rank, context, isBlocking });
     put64(cell, communicator.handle);
-    joinings.push({ clique, communicator });
-    return depth === 0 ? endGroup() : SUCCESS;
+    this.#joining.push(communicator);
+    return this.#whenOutside();
   }
 
-  function join(
+  #join(
     clique: Clique,
     fields: { readonly rank: number; readonly context: Context; readonly isBlocking: boolean },
   ): Communicator {
-    const communicator = new Communicator(clique, { handle: nextHandle, ...fields });
-    nextHandle += HANDLE_STEP;
-    communicators.set(communicator.handle, communicator);
+    const communicator = new Communicator(clique, { handle: this.#nextHandle, ...fields });
+    this.#nextHandle += HANDLE_STEP;
+    this.#communicators.set(communicator.handle, communicator);
     return communicator;
   }
 
   /** Starts a rank on each device of a list, in the device's primary context. */
-  function startAll(cells: Cell, count: number, list: Cell): void {
+  #startAll(cells: Cell, count: number, list: Cell): void {
     const ordinals = new Int32Array(bytesOf(list).slice().buffer).subarray(0, count);
     if (count < 1) refuse(INVALID, `${count} devices cannot be`);
     const clique = new Clique(count);
     for (const [rank, ordinal] of ordinals.entries()) {
-      const context = machine.retain(machine.device(ordinal));
-      const communicator = join(clique, { rank, context, isBlocking: true });
-      machine.release(machine.device(ordinal)); // the library would keep it
+      const device = this.#machine.device(ordinal);
+      const context = this.#machine.retain(device);
+      const communicator = this.#join(clique, { rank, context, isBlocking: true });
+      this.#machine.release(device); // the library would keep it
       bytesOf(cells).set(new Uint8Array(BigUint64Array.of(communicator.handle).buffer), rank * 8);
     }
-    requireWhole(clique);
+    this.#requireWhole(clique);
   }
 
   /** Makes the function of a call that uses memory, from the names of its arguments. */
-  function adding(name: NcclFunction, names: readonly (keyof GivenCall)[]) {
+  #adding(name: NcclFunction, names: readonly (keyof GivenCall)[]) {
     return (...values: readonly (number | bigint)[]): number =>
-      add(name, Object.fromEntries(names.map((key, at) => [key, values[at]])) as GivenCall);
+      this.#add(name, Object.fromEntries(names.map((key, at) => [key, values[at]])) as GivenCall);
   }
 
   /** Adds a call that uses memory to the group, or queues it at once where there is none. */
-  function add(name: NcclFunction, given: GivenCall): number {
+  #add(name: NcclFunction, given: GivenCall): number {
     const { comm, stream, source = 0n, destination = 0n, count, ...call } = given;
-    const communicator = findIdle(comm);
+    const communicator = this.#findIdle(comm);
     const { clique: { size } } = communicator;
     const { datatype, operation = 0, root = 0, peer = 0 } = call;
     const isKnown = Object.values(ncclDataType).some((known) => known === datatype) &&
       Object.values(ncclRedOp).some((known) => known === operation);
     if (!isKnown) refuse(INVALID, `type ${datatype}, operation ${operation}`);
-    if ([root, peer].some((rank) => rank < 0 || rank >= size)) {
-      refuse(INVALID, `there is no rank ${root === 0 ? peer : root}`);
-    }
-    const queue = machine.stream(BigInt(stream));
+    const missing = [root, peer].find((rank) => rank < 0 || rank >= size);
+    if (missing !== undefined) refuse(INVALID, `there is no rank ${missing}`);
+    const queue = this.#machine.stream(BigInt(stream));
     if (queue.context !== communicator.context) refuse(INVALID, "the stream is another device's");
-    if (machine.captures.of(queue) !== undefined) {
-      refuse(MISUSED, "the stream is being captured");
-    }
+    if (this.#machine.captures.of(queue)) refuse(MISUSED, "the stream is being captured");
     const addresses = { source: BigInt(source), destination: BigInt(destination) };
     const place = { name, communicator, stream: queue };
-    groupCalls.push({ ...call, ...addresses, ...place, count: Number(count) });
-    return depth === 0 ? endGroup() : SUCCESS;
+    this.#groupCalls.push({ ...call, ...addresses, ...place, count: Number(count) });
+    return this.#whenOutside();
   }
 
   /** Finalizes a communicator; one of several processes reports later that it is done. */
-  function finalize(communicator: Communicator): number {
+  #finalize(communicator: Communicator): number {
     communicator.isFinal = true;
-    if (!communicator.isBlocking) {
-      communicator.inProgress = () => !communicator.isBusy;
-      return IN_PROGRESS;
-    }
-    if (!communicator.isBusy) return SUCCESS;
-    return failInUse("its work is still queued");
+    const { isBlocking, isBusy } = communicator;
+    if (isBlocking && isBusy) this.#failInUse("its work is still queued");
+    if (isBlocking) return SUCCESS;
+    communicator.inProgress = () => !communicator.isBusy;
+    return IN_PROGRESS;
   }
 
-  function failInUse(words: string): never {
-    return machine.site.fail("communicatorInUse", words);
+  #failInUse(words: string): never {
+    return this.#machine.site.fail("communicatorInUse", words);
   }
 
-  function end(handle: number | bigint, how: "destroy" | "abort"): void {
-    const communicator = find(handle);
+  #end(handle: number | bigint, how: "destroy" | "abort"): void {
+    const communicator = this.#find(handle);
     const { clique, inProgress, isBlocking, isBusy, isFinal, rank } = communicator;
+    const isOver = isBlocking || isFinal && inProgress === undefined;
     if (how === "abort") clique.isAborted = true;
-    else if (isBusy) failInUse(`work of rank ${rank} is still queued`);
-    else if (!isBlocking && (!isFinal || inProgress)) {
-      failInUse(`rank ${rank} is not finalized`);
-    }
-    communicators.delete(communicator.handle);
+    else if (isBusy) this.#failInUse(`work of rank ${rank} is still queued`);
+    else if (!isOver) this.#failInUse(`rank ${rank} is not finalized`);
+    this.#communicators.delete(communicator.handle);
     communicator.close();
-    for (const [name, { isOver }] of cliques) if (isOver) cliques.delete(name);
+    for (const [name, { isOver }] of this.#cliques) if (isOver) this.#cliques.delete(name);
   }
 
-  /** Runs a call: with a status for its result, which also fails the group that it belongs to. */
-  function serve(name: NcclFunction, body: () => Served): number | bigint {
-    let status: number | bigint;
+  /** Runs a call; the status of a refusal also fails the group that the call belongs to. */
+  #serve(name: NcclFunction, body: () => Served): number | bigint {
     try {
-      status = machine.site.during(name, body) ?? SUCCESS;
+      return this.#machine.site.during(name, body) ?? SUCCESS;
     } catch (error) {
       if (!(error instanceof NcclRefusal || error instanceof Refusal)) throw error;
       const isOwn = error instanceof NcclRefusal;
-      lastWords = `${name}: ${isOwn ? error.words : `the driver refused it with ${error.status}`}`;
-      status = isOwn ? error.status : ncclResult.ncclUnhandledCudaError;
+      const words = isOwn ? error.words : `the driver refused it with ${error.status}`;
+      this.#lastWords = `${name}: ${words}`;
+      const status = isOwn ? error.status : ncclResult.ncclUnhandledCudaError;
+      if (this.#depth > 0) this.#groupStatus = status;
+      return status;
     }
-    if (depth > 0 && typeof status === "number" && status !== SUCCESS) groupStatus = status;
-    return status;
   }
+}
 
-  /** The table of calls, in the order of the header. */
-  const calls: ServedCalls = {
-    ncclGetVersion: (version) => put32(version, ncclVersion),
-    ncclGetUniqueId(id) {
-      const bytes = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).fill(0);
-      bytes.set(new TextEncoder().encode(`simulated ${nextName++} ${crypto.randomUUID()}`));
-    },
-    ncclCommInitRankConfig: (cell, size, id, rank, config) =>
-      start(cell, { size, rank, id, config }),
-    ncclCommInitRankScalable: (cell, size, rank, _count, id, config) =>
-      start(cell, { size, rank, id, config }),
-    ncclCommInitAll: startAll,
-    ncclCommFinalize: (comm) => finalize(findIdle(comm)),
-    ncclCommDestroy: (comm) => end(comm, "destroy"),
-    ncclCommDestroyNonblocking: (comm) => end(comm, "destroy"),
-    ncclCommAbortNonblocking: (comm) => end(comm, "abort"),
-    ncclGetLastError: () => BigInt(hostAddress(texts.getOrInsertComputed(lastWords, cString))),
-    ncclCommGetAsyncError: (comm, cell) => put32(cell, ask(find(comm))),
-    ncclReduce: adding("ncclReduce", [...MOVED, "operation", "root", ...PLACE]),
-    ncclBroadcast: adding("ncclBroadcast", [...MOVED, "root", ...PLACE]),
-    ncclAllReduce: adding("ncclAllReduce", [...MOVED, "operation", ...PLACE]),
-    ncclReduceScatter: adding("ncclReduceScatter", [...MOVED, "operation", ...PLACE]),
-    ncclAllGather: adding("ncclAllGather", [...MOVED, ...PLACE]),
-    ncclAlltoAll: adding("ncclAlltoAll", [...MOVED, ...PLACE]),
-    ncclGather: adding("ncclGather", [...MOVED, "root", ...PLACE]),
-    ncclScatter: adding("ncclScatter", [...MOVED, "root", ...PLACE]),
-    ncclSend: adding("ncclSend", ["source", "count", "datatype", "peer", ...PLACE]),
-    ncclRecv: adding("ncclRecv", ["destination", "count", "datatype", "peer", ...PLACE]),
-    ncclGroupStart: () => void depth++,
-    ncclGroupEnd() {
-      if (depth === 0) refuse(MISUSED, "not in a group call");
-      return --depth === 0 ? endGroup() : SUCCESS;
-    },
+export function simulateNccl(machine: Machine): NcclApi {
+  return new NcclProcess(machine).functions();
+}
+
+/** Greets the ranks of other processes; the result tells whether all of them have answered. */
+function greet({ clique: { size, remote }, rank: own }: Communicator): () => boolean {
+  const others = ranksOf(size).filter((rank) => rank !== own);
+  if (remote === undefined && others.length > 0) {
+    refuse(ncclResult.ncclSystemError, "there is no way to the other ranks");
+  }
+  const bytes = new Uint8Array();
+  for (const rank of others) remote?.send(rank, GREETING, { words: `${size}`, bytes });
+  return () => {
+    if (others.some((rank) => remote?.has(rank, GREETING) !== true)) return false;
+    const isOther = (rank: number) => remote?.take(rank, GREETING)?.words !== `${size}`;
+    if (others.filter(isOther).length === 0) return true;
+    refuse(MISUSED, "the ranks were told different sizes");
   };
-  const functions = Object.entries(calls).map(
-    ([key, call]: [string, (...given: never[]) => Served]) => {
-      const name = key as NcclFunction;
-      if ((SINCE[name] ?? 0) > ncclVersion) return [name, null];
-      const served = (...values: never[]) => serve(name, () => call(...values));
-      if (!name.endsWith("Nonblocking")) return [name, served];
-      return [name, (...values: never[]) => Promise.resolve(served(...values))];
-    },
-  );
-  return Object.assign(Object.fromEntries(functions) as NcclApi, {
-    /** Takes the connection by which ranks of other processes are reached. */
-    [OWN_WIRE](id: Uint8Array, wire: NcclWire) {
-      const remote = new RemoteRanks(wire);
-      wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
-      return (rank: number, bytes: Uint8Array<ArrayBuffer>) => remote.receive(rank, bytes);
-    },
-  });
 }
 
 function ranksOf(size: number): number[] {

@@ -31,7 +31,6 @@ export interface SimulatedLaunch {
 /** The threads and the memory of a launch. */
 export type LaunchShape = Pick<SimulatedLaunch, "grid" | "block" | "sharedBytes">;
 
-/** Options of `simulateDriver()`. */
 export interface SimulationOptions {
   /** Number of devices; 2 unless given. */
   devices?: number;

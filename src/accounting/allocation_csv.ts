@@ -8,7 +8,6 @@ export const ALLOCATION_CSV_HEADER = "Thread,Time,Action,Pointer,Size,Stream";
 /** The event that a row records. */
 export type AllocationAction = "allocate" | "allocate failure" | "free";
 
-/** One row of the log. */
 interface AllocationRow {
   readonly action: AllocationAction;
   /** Time in milliseconds since 1970. */

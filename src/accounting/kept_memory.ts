@@ -9,7 +9,6 @@ import {
   placeOf,
 } from "./ledger.ts";
 
-/** A block that is kept. */
 export interface KeptBlock {
   readonly kind: LiveKind;
   readonly byteLength: number;

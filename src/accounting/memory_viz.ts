@@ -80,7 +80,6 @@ export function memoryVizOf(events: readonly PlacedEvent[]): Row {
   };
 }
 
-/** Returns a segment with one block. */
 function blockOf(
   event: PlacedEvent,
   { device, address }: { device: number; address: number },

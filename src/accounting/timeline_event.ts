@@ -21,7 +21,6 @@ export interface TimelineFacts {
   readonly deviceBytes: number;
 }
 
-/** An event to record. */
 export interface TimelineRecord extends TimelineFacts {
   readonly address: bigint;
   readonly stream: bigint;

@@ -22,7 +22,6 @@ const TITLES = {
 /** Name of the device that the simulated driver shows. */
 export const SIMULATED = "Simulated";
 
-/** The benches of one panel. */
 interface Panel {
   readonly title: string;
   readonly speeds: readonly BenchSpeed[];

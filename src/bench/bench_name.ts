@@ -4,7 +4,6 @@
 /** Direction in which a bench moves bytes; `"device"` for copies that stay on one device. */
 export type BenchDirection = "up" | "down" | "device";
 
-/** The facts in the name of a bench. */
 export interface BenchFacts {
   readonly name: string;
   readonly byteLength: number;

@@ -15,7 +15,6 @@ export interface BenchSpeed extends BenchFacts {
   readonly ceilingShare: number | undefined;
 }
 
-/** The benches of one run. */
 export interface BenchRun {
   /** Version of Deno and the machine's kind. */
   readonly runtime: string;

@@ -4,6 +4,7 @@ import { areIndependent } from "../copies/address_ranges.ts";
 import {
   checkCopy,
   crossesDevices,
+  MEMORY,
   type MemorySpan,
   noteCopy,
   orderCopy,
@@ -41,8 +42,8 @@ export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): voi
   // The program's iterable runs to its end first, because it may dispose buffers.
   const list = Array.from(copies, checkedPair);
   const spans = list.map(({ destination, source }) => ({
-    destination: destination.span,
-    source: source.span,
+    destination: destination[MEMORY](),
+    source: source[MEMORY](),
   }));
   for (const { destination, source } of spans) checkCopy(destination, source, stream);
   const full = spans.filter(({ source }) => source.byteLength > 0);
@@ -87,7 +88,6 @@ function checkBuffer(value: unknown, side: string, index: number): asserts value
   );
 }
 
-/** One copy of a batch. */
 interface SpanCopy {
   readonly destination: MemorySpan;
   readonly source: MemorySpan;

@@ -13,7 +13,6 @@ import { readElement } from "./element_access.ts";
 /** The index that the kernels leave where nothing differs. */
 const NOWHERE = 2n ** 64n - 1n;
 
-/** Bytes of a result. */
 const RESULT_BYTES = 8;
 
 /** Multiplied with the number of bytes, so that zeros at the end count. */

@@ -7,7 +7,6 @@ import type { CudaStream } from "../order/stream.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { scalarsIn } from "./element.ts";
 
-/** One element of a buffer. */
 interface ElementPlace<D extends DType> {
   /** The memory of the whole buffer. */
   readonly span: MemorySpan;
@@ -17,7 +16,6 @@ interface ElementPlace<D extends DType> {
   readonly stream: CudaStream;
 }
 
-/** Reads one element. */
 export async function readElement<D extends DType>(place: ElementPlace<D>): Promise<ScalarOf<D>> {
   const { dtype, stream, index } = place;
   const span = spanOf(place);

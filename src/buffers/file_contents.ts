@@ -25,7 +25,6 @@ export interface FileTarget {
 
 /** A part of a file. */
 export class FileContents {
-  /** Absolute path of the file. */
   readonly path: string;
   readonly fileOffset: number;
 

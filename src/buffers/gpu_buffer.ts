@@ -3,7 +3,7 @@
 
 import { nextId } from "../accounting/clock.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
-import { checkLengths, type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
+import { checkLengths, MEMORY, type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
 import { queueFill, ZERO_BYTE } from "../copies/fill.ts";
 import { type FilePath, pathOf } from "../disk/file_path.ts";
 import {
@@ -221,7 +221,7 @@ export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
   try {
     await place.isFirst;
     const host = hostSource(buffer, source, moving("upload to", buffer));
-    const task = { stream, span: buffer.span, host, onProgress, signal, isPlaced: true };
+    const task = { stream, span: buffer[MEMORY](), host, onProgress, signal, isPlaced: true };
     await transfer({ direction: "upload", ...task });
     return buffer;
   } catch (error) {
@@ -359,6 +359,11 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
 
   /** The memory, for copies and kernels; checked. */
   get span(): MemorySpan {
+    return this[MEMORY]();
+  }
+
+  /** @ignore Returns the memory for a use, checked. */
+  [MEMORY](): MemorySpan {
     const allocation = this.#allocation;
     if (this.#viewDisposed || allocation.released) this.#requireUsable();
     const { byteOffset } = this;
@@ -377,7 +382,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    * @ignore
    */
   [KERNEL_MEMORY](): MemorySpan {
-    if (this.isDeviceAccessible) return this.span;
+    if (this.isDeviceAccessible) return this[MEMORY]();
     throw new TypeError("the GPU cannot use that memory; copy it into device memory first");
   }
 
@@ -465,7 +470,12 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
     options = WRITE_FILE_OPTIONS.read(options, "writeFile");
     pathOf(path); // refuses other values before a lazy buffer takes its memory
-    await writeFileFrom({ ...options, path, span: this.span, stream: streamFor(this, options) });
+    await writeFileFrom({
+      ...options,
+      path,
+      span: this[MEMORY](),
+      stream: streamFor(this, options),
+    });
   }
 
   /**
@@ -478,7 +488,8 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    */
   async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
     options = SAVE_NPY_OPTIONS.read(options, "saveNpy");
-    const { dtype, shape, span } = this;
+    const { dtype, shape } = this;
+    const span = this[MEMORY]();
     await saveNpyFile({ ...options, path, span, dtype, shape, stream: streamFor(this, options) });
   }
 
@@ -779,7 +790,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
     }
     if (source.dtype !== this.dtype) throw otherType(`copy ${source} into ${this}`);
     if (!this.disposed && !source.disposed) checkLengths(this, source);
-    const [to, from] = [this.span, source.span];
+    const [to, from] = [this[MEMORY](), source[MEMORY]()];
     queueCopy(to, from, streamForCopy(to, from, stream));
     return this;
   }
@@ -809,7 +820,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
         options,
       );
     }
-    queueFill(this.span, bits, fillStreamFor(this, options));
+    queueFill(this[MEMORY](), bits, fillStreamFor(this, options));
     return this;
   }
 
@@ -841,7 +852,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
       if (pattern.dtype !== this.dtype) {
         throw new TypeError(`Cannot ${action}: ${pattern} has other elements, use as()`);
       }
-      queueRepeats(this.span, { pattern: pattern.span, action }, stream);
+      queueRepeats(this[MEMORY](), { pattern: pattern[MEMORY](), action }, stream);
     } else {
       finishWritesInto(bytesOf(pattern, action), stream, action);
       const bytes = patternBytes(this.dtype, pattern, action);
@@ -853,7 +864,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   /** Queues setting every byte to zero and does not wait (cuMemsetD8Async). */
   clear(options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "clear");
-    queueFill(this.span, ZERO_BYTE, fillStreamFor(this, options));
+    queueFill(this[MEMORY](), ZERO_BYTE, fillStreamFor(this, options));
     return this;
   }
 
@@ -983,8 +994,8 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    * @throws RangeError for more than 64 axes, which no ticket has.
    */
   async share(): Promise<MemoryTicket<D>> {
-    const { span, dtype, shape } = this;
-    return await shareMemory({ span, dtype, shape, name: `${this}` });
+    const { dtype, shape } = this;
+    return await shareMemory({ span: this[MEMORY](), dtype, shape, name: `${this}` });
   }
 
   /**
@@ -996,8 +1007,8 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    * @throws TypeError for a view, and for memory that is not the driver's own device memory.
    */
   async handOver(): Promise<HandedOver<D>> {
-    const { span, dtype, shape, isView } = this;
-    return await handOverMemory({ span, dtype, shape, isView, name: `${this}` });
+    const { dtype, shape, isView } = this;
+    return await handOverMemory({ span: this[MEMORY](), dtype, shape, isView, name: `${this}` });
   }
 
   /** Frees the memory after the work queued on it; disposing a view frees nothing. */
@@ -1068,9 +1079,9 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
     }
     if (into !== undefined) {
       const stream = options.stream === undefined
-        ? streamForCopy(into.span, span, undefined)
+        ? streamForCopy(into[MEMORY](), span, undefined)
         : streamOn(context, options, this);
-      for (const { allocation } of [span, into.span]) {
+      for (const { allocation } of [span, into[MEMORY]()]) {
         if (reaches(stream.context, allocation)) continue;
         throw new TypeError(
           `Cannot convert ${layout.name} into ${into}: one is on device ${allocation.context.ordinal}, ` +
@@ -1108,7 +1119,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   #tensor(options: DLPackOptions): DLPackTensor {
     const { dtype, shape } = this;
     const strides = contiguousStrides(shape);
-    return makeTensor({ ...this.span, name: this, dtype, shape, strides }, options);
+    return makeTensor({ ...this[MEMORY](), name: this, dtype, shape, strides }, options);
   }
 
   #showElements(shape: Shape): void {
@@ -1145,13 +1156,13 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
 
   #place(index: number, options: StreamChoice) {
     const place = { dtype: this.dtype, index: elementIndex(this, index) };
-    return { ...place, span: this.span, stream: streamFor(this, options) };
+    return { ...place, span: this[MEMORY](), stream: streamFor(this, options) };
   }
 
   #task(direction: "upload" | "download", host: HostSide, options: TransferChoice): HostTransfer {
     const { onProgress, signal } = options;
     const stream = streamOn(this.#allocation.context, options, this);
-    return { direction, stream, span: this.span, host, onProgress, signal };
+    return { direction, stream, span: this[MEMORY](), host, onProgress, signal };
   }
 }
 

@@ -1,7 +1,7 @@
 // Device memory that grows and shrinks in place: its address, kernels' pointers and views stay
 // valid.
 
-import type { MemorySpan } from "../copies/copy.ts";
+import { MEMORY, type MemorySpan } from "../copies/copy.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { canReach, type DeviceAccess } from "../memory/device_access.ts";
@@ -100,8 +100,8 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
    *
    * @throws RangeError for a view of elements that the buffer has lost by shrinking.
    */
-  override get span(): MemorySpan {
-    const span = super.span;
+  override [MEMORY](): MemorySpan {
+    const span = super[MEMORY]();
     if (this.byteOffset + span.byteLength <= this.capacityBytes) return span;
     throw new RangeError(
       `Cannot use ${this}: its buffer has shrunk to ${formatBytes(this.capacityBytes)}`,

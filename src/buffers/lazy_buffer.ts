@@ -1,7 +1,7 @@
 // Device memory that is allocated on first use, for plans that name more buffers than they use.
 
 import { nameOf } from "../accounting/ledger.ts";
-import type { MemorySpan } from "../copies/copy.ts";
+import { MEMORY, type MemorySpan } from "../copies/copy.ts";
 import { fileNameOf, type FilePath } from "../disk/file_path.ts";
 import type { DType } from "../dtype.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
@@ -41,9 +41,10 @@ export const LAZY_OPTIONS: OptionSet<LazyOptions> = new OptionSet({
 });
 
 /**
- * Device memory that is allocated on first use: by the first copy, fill, transfer, kernel or read
- * of `ptr`. Sizes, views and printing do not allocate it. Use it when a program plans more buffers
- * than it may need. {@link CudaDevice.lazy} creates one.
+ * Device memory that is allocated on first use: by the first copy, fill, transfer or kernel. Sizes,
+ * views and printing do not allocate it; `ptr` and `span` throw before that, so that no field
+ * blocks. Use it when a program plans more buffers than it may need. {@link CudaDevice.lazy} creates
+ * one.
  *
  * With a file the first use reads the elements, and blocks until they are there;
  * {@link LazyBuffer.load} reads them before, without blocking. They get what the file holds at that moment.
@@ -82,10 +83,23 @@ export class LazyBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     return this.#allocation.requestedBytes;
   }
 
-  /** The memory, for copies and kernels; allocates it on first use. */
+  /**
+   * The memory, for copies and kernels.
+   *
+   * @throws TypeError before the first use: to look at a field neither allocates nor reads.
+   */
   override get span(): MemorySpan {
+    if (this.isAllocated || this.disposed) return super.span;
+    throw new TypeError(
+      `Cannot tell the address of ${this}: it has no memory yet; call ensureAllocated(), or await ` +
+        `load(), first`,
+    );
+  }
+
+  /** @ignore Returns the memory for a use; allocates it before the first. */
+  override [MEMORY](): MemorySpan {
     this.ensureAllocated();
-    return super.span;
+    return super[MEMORY]();
   }
 
   /**

@@ -3,7 +3,7 @@
 
 import { findHost } from "../../ffi/host.ts";
 import { areApart } from "../copies/address_ranges.ts";
-import { checkApart, type MemorySpan } from "../copies/copy.ts";
+import { checkApart, MEMORY, type MemorySpan } from "../copies/copy.ts";
 import { MAX_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { isMixed, type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
@@ -63,7 +63,8 @@ export async function transferPacked(
   const arrays: ArrayUse[] = [];
   const ownedUses: MemoryUse[] = [];
   let byteLength = 0;
-  for (const { buffer: { span }, host: given } of items) {
+  for (const { buffer, host: given } of items) {
+    const span = buffer[MEMORY]();
     if (span.byteLength === 0) continue;
     const owned = ownedSpan(given.memory);
     const host = isMixed(given.memory, owned) ? besideArray(given, direction) : given;

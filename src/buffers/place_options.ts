@@ -33,7 +33,6 @@ export interface DeviceAllocateOptions extends AllocateOptions {
   readonly shareable?: boolean | undefined;
 }
 
-/** The kinds of the options of an allocation. */
 export const ALLOCATE_KINDS = { resource: RESOURCE, ...PLACE_KINDS } as const;
 
 /** Checks the options of calls that only allocate. */

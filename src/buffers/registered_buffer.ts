@@ -1,6 +1,6 @@
 // An array of the program, page-locked while it is registered, so that the GPU copies it in place.
 
-import type { MemorySpan } from "../copies/copy.ts";
+import { MEMORY, type MemorySpan } from "../copies/copy.ts";
 import { alignmentOf, allocateBits, DTYPE, type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { noteOwner } from "../memory/host_bytes.ts";
@@ -35,7 +35,6 @@ export const REGISTER_OPTIONS: OptionSet<RegisterOptions<DType>> = new OptionSet
   readOnly: FLAG,
 });
 
-/** Request for registering memory. */
 type RegisterRequest<D extends DType> = RegisterOptions<D> & {
   readonly source: HostMemory;
   readonly stream: CudaStream;
@@ -68,8 +67,8 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
    *
    * @throws DisposedError when it was disposed or the array was transferred to another thread.
    */
-  override get span(): MemorySpan {
-    const span = super.span;
+  override [MEMORY](): MemorySpan {
+    const span = super[MEMORY]();
     if (span.byteLength > 0 && hostBytesOf(this).byteLength === 0) {
       throw new DisposedError(`${this}, whose array ${MOVED_AWAY}`);
     }

@@ -1,7 +1,7 @@
 // Views of a buffer's elements in any order: transposed, stepped, padded rows.
 
 import { nextId } from "../accounting/clock.ts";
-import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
+import { MEMORY, type MemorySpan, streamForCopy } from "../copies/copy.ts";
 import { CopyLayout } from "../copies/copy_layout.ts";
 import { type ElementBits, queueStridedFill } from "../copies/fill.ts";
 import { type ShapedCopy, usesOf } from "../copies/shaped_copy.ts";
@@ -166,8 +166,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
         "its elements do not lie side by side; pass its buffer and the strides, or contiguous()",
       );
     }
-    const { allocation } = this.#span;
-    return { allocation, address: this.#address, byteLength: this.byteLength };
+    return this.#span();
   }
 
   /** Returns a view with the axes in another order; reversed by default. */
@@ -261,9 +260,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       const stride = (this.strides[axis] ?? 0) * bytes;
       return { size, stride };
     });
-    const { allocation } = this.#span;
-    const span = { allocation, address: this.#address, axes };
-    queueStridedFill(span, element, stream);
+    queueStridedFill({ ...this.#span(), axes }, element, stream);
     return this;
   }
 
@@ -494,10 +491,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       using made = this.contiguous();
       return made.toDLPack(options);
     }
-    const { dtype, shape, strides, byteLength } = this;
-    const { allocation } = this.#span;
-    const place = { allocation, address: this.#address, byteLength };
-    return makeTensor({ ...place, name: this, dtype, shape, strides }, options);
+    const { dtype, shape, strides } = this;
+    return makeTensor({ ...this.#span(), name: this, dtype, shape, strides }, options);
   }
 
   /**
@@ -535,15 +530,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return `${this} of ${this.buffer}${this.disposed ? " disposed" : ""}`;
   }
 
-  /** The memory of the buffer, checked. */
-  get #span(): MemorySpan {
-    const { span } = this.buffer;
+  /** Returns the memory from its first element on, checked. */
+  #span(): MemorySpan {
+    const { allocation, address: start } = this.buffer[MEMORY]();
     this.#requireInside();
-    return span;
-  }
-
-  get #address(): bigint {
-    return this.#span.address + BigInt(this.offset * elementBytes(this.dtype));
+    const address = start + BigInt(this.offset * elementBytes(this.dtype));
+    return { allocation, address, byteLength: this.byteLength };
   }
 
   #derive(layout: StridedLayout): StridedView<D, B> {
@@ -556,14 +548,16 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this.#checkUsable();
     from.#checkUsable();
     const layout = this.#layoutFor(from);
-    const [to, span] = [this.#span, from.#span];
+    const [to, span] = [this.#span(), from.#span()];
     // Records of the same memory, such as one of a borrowed address, share their usage.
-    if (to.allocation.usage === span.allocation.usage) this.#requireApart(from);
+    if (to.allocation.usage === span.allocation.usage) {
+      this.#requireApart(from, to.address - span.address);
+    }
     return {
       destination: to.allocation,
       source: span.allocation,
-      destinationAddress: this.#address,
-      sourceAddress: from.#address,
+      destinationAddress: to.address,
+      sourceAddress: span.address,
       layout,
       stream: streamForCopy(to, span, chosen),
     };
@@ -604,9 +598,9 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this.#checkedLength = buffer.length;
   }
 
-  #requireApart(source: StridedView<D>): void {
+  #requireApart(source: StridedView<D>, offsetBytes: bigint): void {
     const { shape, strides } = this;
-    const offset = Number(this.#address - source.#address) / elementBytes(this.dtype);
+    const offset = Number(offsetBytes) / elementBytes(this.dtype);
     const other = { shape, strides: source.strides, offset: 0 };
     if (!sharesElement({ shape, strides, offset }, other)) return;
     throw new RangeError(

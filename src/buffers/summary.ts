@@ -63,7 +63,6 @@ const SAMPLE_LENGTH = 65_536;
 const PIECE_LENGTH = 1024;
 const BIN_COUNT = 48;
 
-/** Elements to summarise. */
 interface SummarySource extends Pick<BufferSummary, "name" | "type" | "length"> {
   /** Copies the elements from `start` to `end` to the host. */
   readonly read: (start: number, end: number) => Promise<HostArray>;

@@ -199,7 +199,6 @@ function byteOffsetOf(viewed: Viewed, start: number): number {
 
 const names = new WeakMap<object, string>();
 
-/** Gives a view a name and returns the view. */
 export function nameView<V extends object>(view: V, name: string): V {
   names.set(view, name);
   return view;

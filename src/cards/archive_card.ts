@@ -7,7 +7,6 @@ import { type Card, factsPart } from "./card.ts";
 import { tensorParts } from "./model_card.ts";
 import { show } from "./show_class.ts";
 
-/** Makes the card of an archive. */
 function archiveCard(archive: NpzArrays): Card {
   const { disposed, unreadable } = archive;
   const arrays = [...archive];

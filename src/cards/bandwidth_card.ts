@@ -18,7 +18,6 @@ import { wrapped } from "../words/wrapping.ts";
 import { type Card, type CardPart, MODELLED, table } from "./card.ts";
 import { cardText } from "./card_text.ts";
 
-/** The unit of the numbers. */
 const UNIT = "bandwidth in GB/s (1 GB = 10^9 bytes)";
 
 const SHORT_DIRECTION = {

@@ -48,7 +48,6 @@ interface ViewPlace {
   readonly byteOffset: number;
   /** From the first element to the end of the last. */
   readonly extentBytes: number;
-  /** The whole block. */
   readonly blockBytes: number;
 }
 
@@ -78,7 +77,6 @@ export function bufferCard(buffer: GpuBuffer): Card {
   return { ...card, parts: [...(isView ? [placeBar(place)] : []), ...facts, shown] };
 }
 
-/** Makes the card of a strided view. */
 export function stridedCard(view: StridedView): Card {
   const { buffer, dtype, shape, strides, length, disposed } = view;
   const isOwner = view instanceof PitchedBuffer;

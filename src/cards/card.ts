@@ -27,7 +27,6 @@ export interface CardRow {
   readonly share?: number;
 }
 
-/** One part of a card. */
 export type CardPart =
   | { readonly type: "facts"; readonly facts: readonly (readonly [name: string, value: string])[] }
   | { readonly type: "bar"; readonly caption?: string; readonly segments: readonly BarSegment[] }

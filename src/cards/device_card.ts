@@ -31,7 +31,6 @@ function kernelCommand(): string {
   return `deno run -A ${protocol === "file:" ? decodeURIComponent(pathname) : href} kernel`;
 }
 
-/** Makes the card of a device. */
 export function deviceCard(gpu: CudaDevice): Card {
   const { name, ordinal, info: { computeCapability } } = gpu;
   const memory = gpu.disposed ? undefined : gpu.memory; // a disposed one has none to show

@@ -5,7 +5,6 @@ import { formatBytes } from "../words/format.ts";
 import { type Card, factsPart, table } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 
-/** Makes the card of an error. */
 export function errorCard({ name, message }: Error): Card {
   return { title: name, kind: "", state: "error", summary: message, parts: [] };
 }

@@ -9,7 +9,6 @@ import type { DeviceParts } from "../spread/device_parts.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Card, table } from "./card.ts";
 
-/** Makes the card of a list of devices. */
 export function listCard(gpus: DeviceList<CudaDevice>): Card {
   const rows = gpus.map((gpu, rank) => ({
     cells: [String(rank), String(gpu.ordinal), gpu.name, freeWords(gpu)],
@@ -57,7 +56,6 @@ export function partsCard(parts: DeviceParts): Card {
   };
 }
 
-/** Makes the card of a group. */
 export function deviceGroupCard(group: DeviceGroup): Card {
   const { name, ordinals, size, ranks: own, ncclVersion, failure, disposed } = group;
   const ranks = ordinals.map((ordinal, at) => `rank ${own[at]} is device ${ordinal}`).join(", ");

@@ -45,7 +45,6 @@ export function memoryCard(memory: DeviceMemory): Card {
   };
 }
 
-/** Makes the card of a report. */
 export function reportCard({ data, live }: MemoryReport): Card {
   const { provenance: { device, driver, vramkit, date }, memory } = data;
   const { parts } = liveCard(live.objects);
@@ -57,7 +56,6 @@ export function reportCard({ data, live }: MemoryReport): Card {
   };
 }
 
-/** Makes the card of a track. */
 export function trackCard(track: MemoryTrack): Card {
   const { label, ended, currentBytes, peakBytes, totalBytes, totalCount } = track;
   return {
@@ -71,7 +69,6 @@ export function trackCard(track: MemoryTrack): Card {
   };
 }
 
-/** Makes the card of a timeline. */
 export function timelineCard(timeline: Timeline): Card {
   const text = "plotMemoryTimeline(gpu) of vramkit/notebook draws it; iterating gives the events";
   return { title: "Timeline", kind: "", summary: timeline.state, parts: [{ type: "note", text }] };

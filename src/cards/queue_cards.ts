@@ -8,7 +8,6 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 import { formatAddress, formatCount, messageOf } from "../words/format.ts";
 import { type Card, factsPart } from "./card.ts";
 
-/** Makes the card of a stream. */
 export function streamCard(stream: CudaStream): Card {
   const words = { done: "idle", busy: "working on what was queued" };
   return queueCard("CudaStream", stream, [`${stream.priority} priority`], () => ({
@@ -17,7 +16,6 @@ export function streamCard(stream: CudaStream): Card {
   }));
 }
 
-/** Makes the card of an event. */
 export function eventCard(event: CudaEvent): Card {
   const words = { done: "passed, or never recorded", busy: "the GPU has not come to it yet" };
   return queueCard(
@@ -33,7 +31,6 @@ export function eventCard(event: CudaEvent): Card {
   );
 }
 
-/** Makes the card of a graph. */
 export function graphCard(graph: CudaGraph): Card {
   const { nodeCount, launchCount } = graph;
   return queueCard("CudaGraph", graph, [formatCount(nodeCount, "node")], () => ({

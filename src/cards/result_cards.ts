@@ -14,7 +14,6 @@ const SHOWN_SPANS = 20;
 /** Colours of the scale below a picture. */
 const SCALE_STEPS = 24;
 
-/** Makes the card of a timing. */
 export function timingCard(timing: Timing): Card {
   const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled } = timing;
   const copied: (readonly [string, string])[] = copiedBytes === 0 ? [] : [
@@ -50,7 +49,6 @@ export function overlapCard(trace: OverlapTrace): Card {
   };
 }
 
-/** Makes the card of a summary. */
 export function summaryCard(summary: BufferSummary): Card {
   const { name, type, length, sampleCount, nonFiniteCount, zeroCount } = summary;
   const { lowest, highest, mean, meanError, deviation, quartiles, histogram } = summary;

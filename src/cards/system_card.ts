@@ -12,7 +12,6 @@ export type SystemFact = readonly [name: string, value: string];
 /** The most rows shown, so that the card stays small. */
 const SHOWN_PROCESSES = 20;
 
-/** Makes the card. */
 export function systemCard(state: SystemState): Card {
   const { device, unavailable, isModelled, driverVersion } = state;
   const card = { title: device, kind: "SystemState" };

@@ -68,7 +68,6 @@ export class UsageError extends Error {
 
 /** The command and the options of a command line. */
 export interface CliArguments {
-  /** The command to run. */
   readonly command: Command;
   /** The command that help is requested for; undefined for help about all of them. */
   readonly topic: Command | undefined;

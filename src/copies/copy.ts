@@ -22,6 +22,9 @@ export interface MemorySpan {
   readonly byteLength: number;
 }
 
+/** The method by which calls get a buffer's memory: a lazy one allocates it there, and may read a file. */
+export const MEMORY: unique symbol = Symbol("memory");
+
 /** Returns the part of a range that begins at an offset, its start by default. */
 export function partOf(
   { allocation, address }: MemorySpan,
@@ -30,7 +33,6 @@ export function partOf(
   return { allocation, address: address + BigInt(offset), byteLength };
 }
 
-/** Memory of a size. */
 type SizedMemory = Pick<MemorySpan, "byteLength">;
 
 /** The two ends of a copy, and its stream. */

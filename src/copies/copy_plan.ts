@@ -17,7 +17,6 @@ export interface CopyAxis {
 export interface CopyPlan {
   /** Bytes that follow each other on both sides. */
   readonly widthBytes: number;
-  /** Rows of a rectangle. */
   readonly rows: CopyAxis | undefined;
   /** Rectangles of a box. */
   readonly slices: CopyAxis | undefined;

@@ -26,7 +26,6 @@ export interface ElementBits {
   readonly high: number;
 }
 
-/** A byte that is zero. */
 export const ZERO_BYTE: ElementBits = { byteLength: 1, low: 0, high: 0 };
 
 /** Bytes that one driver call fills with: those of an element, or half of 8. */

@@ -27,7 +27,6 @@ export class TransferStream {
 
 const pools = new WeakMap<Context, TransferStreams>();
 
-/** The streams of one context. */
 export class TransferStreams {
   readonly #context: Context;
   readonly #free: TransferStream[] = [];

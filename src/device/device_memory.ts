@@ -7,39 +7,30 @@ import { otherBytesOf } from "../words/shortage.ts";
 /** A device's memory by use, in bytes: free + live + cached + other is the total. */
 export class DeviceMemory {
   /** Free for all programs; where `isSystemMemory`, the bytes that the system can give without swap. */
-  readonly freeBytes: number;
+  declare readonly freeBytes: number;
   /** All memory of the device. */
-  readonly totalBytes: number;
+  declare readonly totalBytes: number;
   /** Held by this program's live buffers on the device. */
-  readonly liveBytes: number;
+  declare readonly liveBytes: number;
   /** Kept for reuse by caches, pools and graphs, or because queued work still uses it. */
-  readonly cachedBytes: number;
+  declare readonly cachedBytes: number;
   /** Held by other programs and by the context itself, and lost to rounding up block sizes. */
-  readonly otherBytes: number;
+  declare readonly otherBytes: number;
   /** Largest amount that live buffers on the device held at once. */
-  readonly peakBytes: number;
+  declare readonly peakBytes: number;
   /** Largest amount that `gpu.limit()` allows; undefined without a limit. */
-  readonly limitBytes: number | undefined;
+  declare readonly limitBytes: number | undefined;
   /** Page-locked, mapped and registered host memory, live or kept for transfers. */
-  readonly hostBytes: number;
+  declare readonly hostBytes: number;
   /**
    * The device takes the system's memory, as integrated GPUs do. The driver then counts the page
    * cache as used, so `freeBytes` is the system's own amount (MemAvailable).
    */
-  readonly isSystemMemory: boolean;
+  declare readonly isSystemMemory: boolean;
 
   /** @ignore Takes over values. */
   constructor(parts: Parts<DeviceMemory>) {
-    const found = partsOf(parts, new.target);
-    this.freeBytes = found.freeBytes;
-    this.totalBytes = found.totalBytes;
-    this.liveBytes = found.liveBytes;
-    this.cachedBytes = found.cachedBytes;
-    this.otherBytes = found.otherBytes;
-    this.peakBytes = found.peakBytes;
-    this.limitBytes = found.limitBytes;
-    this.hostBytes = found.hostBytes;
-    this.isSystemMemory = found.isSystemMemory;
+    Object.assign(this, partsOf(parts, new.target));
   }
 }
 

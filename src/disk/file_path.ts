@@ -80,7 +80,6 @@ export function namesFolder(path: FilePath): boolean {
   return /\/\.{0,2}$/.test(path instanceof URL ? path.pathname : path);
 }
 
-/** Returns the path of the folder that a file is in. */
 export function folderOf(path: string): string {
   return builtin("node:path").dirname(path);
 }

@@ -20,7 +20,6 @@ import {
   uninterrupted,
 } from "./system_error.ts";
 
-/** Suffix of every temporary file. */
 const SUFFIX = ".vramkit-saving";
 
 /** Permissions until it gets those of the file that it replaces: no other user may open it. */

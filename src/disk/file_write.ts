@@ -6,7 +6,6 @@ import type { DiskFile } from "./disk_file.ts";
 import type { FileFacts } from "./file_facts.ts";
 import type { LockedFile } from "./locked_file.ts";
 
-/** The file that is written. */
 export interface WrittenPlace {
   /** Path as the program gave it, for messages. */
   readonly path: string;
@@ -14,7 +13,6 @@ export interface WrittenPlace {
   readonly realPath: string;
 }
 
-/** One write of a file. */
 export abstract class FileWrite {
   protected readonly place: WrittenPlace;
   /** The file that receives the bytes, from the beginning until it is complete or undone. */

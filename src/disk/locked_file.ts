@@ -12,7 +12,6 @@ import { lastErrno, openByDeno, openSystem, uninterrupted } from "./system_error
 /** Number of times that others may replace a file while it is opened. */
 const TRY_COUNT = 100;
 
-/** Options for opening a file. */
 interface LockedFileOptions {
   /** Throws to reject an existing file before it is opened, because opening a pipe would wait. */
   readonly check: (facts: FileFacts) => void;

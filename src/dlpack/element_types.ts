@@ -8,7 +8,6 @@ import { dlpackCode, type DType, DTYPE_NAMES, elementBytes } from "../dtype.ts";
 export interface DLDataTypeFields {
   /** The kind of number. */
   readonly code: number;
-  /** Bits of one. */
   readonly bits: number;
   /** Number of values that make an element. */
   readonly lanes: number;

@@ -44,7 +44,6 @@ function givePlace(place: StructPlace): void {
 interface HandedOut {
   /** Its memory, whose first 8 bytes are not all zero. */
   readonly place: StructPlace;
-  /** The context of its array. */
   readonly context: Context;
   readonly letGo: () => void;
 }

@@ -37,7 +37,6 @@ export interface ForeignTensor {
   readonly struct: bigint;
   /** The function that ends its use; 0n when there is none. */
   readonly deleter: bigint;
-  /** It may only be read. */
   readonly isReadOnly: boolean;
   /** The kind of device, as a number and by name. */
   readonly deviceType: number;

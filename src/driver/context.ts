@@ -13,11 +13,11 @@ import { Ledger, type MemoryPlace } from "../accounting/ledger.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
 import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
+import { afterPause } from "../words/timer.ts";
 import { UNCLONEABLE, UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
 import { type Driver, type DriverArguments, take32, take64, takePair } from "./driver.ts";
 import { FreedMemory } from "./freed_memory.ts";
-import { afterPause } from "./pause.ts";
 import { type Release, releaseAll, tryRelease } from "./release.ts";
 
 /** Options of a context, fixed while it is open. */

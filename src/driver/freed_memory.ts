@@ -1,7 +1,6 @@
 // Memory that was freed in the order of streams and is not back yet. The driver's pools notice that a
 // free is done only in a call that synchronises something behind it, never by queries or with time.
 
-/** A stream on which memory was freed. */
 export interface FreeingStream {
   /** Bytes freed on it that pools have not given back. */
   readonly freedBytes: number;

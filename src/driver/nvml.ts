@@ -187,52 +187,43 @@ export class NvmlDevice {
   /** Degrees Celsius of the GPU's die. */
   get temperatureCelsius(): number | undefined {
     const sensor = nvmlTemperatureSensors.NVML_TEMPERATURE_GPU;
-    const { nvmlDeviceGetTemperatureV: current, nvmlDeviceGetTemperature: older } = this.#api;
     const bytes = nvmlTemperature_v1_t.encode({
       version: structVersion(nvmlTemperature_v1_t.byteLength, 1),
       sensorType: sensor,
     });
-    if (current?.(this.#gpu, bytes) === SUCCESS) {
+    if (this.#api.nvmlDeviceGetTemperatureV?.(this.#gpu, bytes) === SUCCESS) {
       return nvmlTemperature_v1_t.decode(bytes).temperature;
     }
-    return this.#number((cell) => older?.(this.#gpu, sensor, cell));
+    return this.#number("nvmlDeviceGetTemperature", sensor);
   }
 
   /** Watts that the board draws: the last second's mean on most devices. */
   get powerWatts(): number | undefined {
-    return watts(this.#number((cell) => this.#api.nvmlDeviceGetPowerUsage?.(this.#gpu, cell)));
+    return watts(this.#number("nvmlDeviceGetPowerUsage"));
   }
 
   /** Watts that it may draw: the lowest of all limits that are in force. */
   get powerLimitWatts(): number | undefined {
-    const {
-      nvmlDeviceGetEnforcedPowerLimit: enforced,
-      nvmlDeviceGetPowerManagementLimit: managed,
-    } = this.#api;
     return watts(
-      this.#number((cell) => enforced?.(this.#gpu, cell)) ??
-        this.#number((cell) => managed?.(this.#gpu, cell)),
+      this.#number("nvmlDeviceGetEnforcedPowerLimit") ??
+        this.#number("nvmlDeviceGetPowerManagementLimit"),
     );
   }
 
   /** Megahertz of a clock, now or at most. */
   clockMegahertz(clock: keyof typeof nvmlClockType, when: "now" | "max"): number | undefined {
-    const { nvmlDeviceGetClockInfo: now, nvmlDeviceGetMaxClockInfo: max } = this.#api;
-    const call = when === "now" ? now : max;
-    return this.#number((cell) => call?.(this.#gpu, nvmlClockType[clock], cell));
+    const call = when === "now" ? "nvmlDeviceGetClockInfo" : "nvmlDeviceGetMaxClockInfo";
+    return this.#number(call, nvmlClockType[clock]);
   }
 
   /** The PCI Express link: the generation's number and the number of lanes, now or at most. */
   pcieLink(
     when: "now" | "max",
   ): { readonly generation: number | undefined; readonly laneCount: number | undefined } {
-    const api = this.#api;
-    const [generation, width] = when === "now"
-      ? [api.nvmlDeviceGetCurrPcieLinkGeneration, api.nvmlDeviceGetCurrPcieLinkWidth]
-      : [api.nvmlDeviceGetMaxPcieLinkGeneration, api.nvmlDeviceGetMaxPcieLinkWidth];
+    const which = when === "now" ? "Curr" : "Max";
     return {
-      generation: this.#number((cell) => generation?.(this.#gpu, cell)),
-      laneCount: this.#number((cell) => width?.(this.#gpu, cell)),
+      generation: this.#number(`nvmlDeviceGet${which}PcieLinkGeneration`),
+      laneCount: this.#number(`nvmlDeviceGet${which}PcieLinkWidth`),
     };
   }
 
@@ -249,17 +240,14 @@ export class NvmlDevice {
 
   /** Tells whether the GPU is divided into MIG devices; undefined where it cannot be. */
   get isMigEnabled(): boolean | undefined {
-    const pending = new Uint32Array(1);
-    const mode = this.#number((cell) => this.#api.nvmlDeviceGetMigMode?.(this.#gpu, cell, pending));
-    return mode === undefined ? undefined : mode === nvmlMigMode.NVML_DEVICE_MIG_ENABLE;
+    return this.#isOn("nvmlDeviceGetMigMode", nvmlMigMode.NVML_DEVICE_MIG_ENABLE);
   }
 
   /** Number of its NVLinks that are up; undefined where it cannot have any. */
   get nvlinkCount(): number | undefined {
     const states = Array.from(
       { length: NVML_NVLINK_MAX_LINKS },
-      (_, link) =>
-        this.#number((cell) => this.#api.nvmlDeviceGetNvLinkState?.(this.#gpu, link, cell)),
+      (_, link) => this.#number("nvmlDeviceGetNvLinkState", link),
     ).filter((state) => state !== undefined);
     if (states.length === 0) return undefined;
     return states.filter((state) => state === nvmlEnableState.NVML_FEATURE_ENABLED).length;
@@ -267,48 +255,42 @@ export class NvmlDevice {
 
   /** Finds the way to another device; undefined where the system does not say. */
   pathTo(other: NvmlDevice): LinkPath | undefined {
-    const { nvmlDeviceGetP2PStatus: ask, nvmlDeviceGetTopologyCommonAncestor: meet } = this.#api;
     const nvlink = nvmlGpuP2PCapsIndex.NVML_P2P_CAPS_INDEX_NVLINK;
-    const status = this.#number((cell) => ask?.(this.#gpu, other.#gpu, nvlink, cell));
+    const status = this.#number("nvmlDeviceGetP2PStatus", other.#gpu, nvlink);
     if (status === nvmlGpuP2PStatus.NVML_P2P_STATUS_OK) return "nvlink";
-    const level = this.#number((cell) => meet?.(this.#gpu, other.#gpu, cell));
+    const level = this.#number("nvmlDeviceGetTopologyCommonAncestor", other.#gpu);
     return level === undefined ? undefined : PATHS.get(level);
   }
 
   /** Generation of its NVLinks; undefined where it has none. */
   get nvlinkGeneration(): number | undefined {
-    return this.#number((cell) => this.#api.nvmlDeviceGetNvLinkVersion?.(this.#gpu, 0, cell));
+    return this.#number("nvmlDeviceGetNvLinkVersion", 0);
   }
 
   /** Watts that the board draws at most unless somebody sets another limit. */
   get defaultPowerLimitWatts(): number | undefined {
-    const { nvmlDeviceGetPowerManagementDefaultLimit: call } = this.#api;
-    return watts(this.#number((cell) => call?.(this.#gpu, cell)));
+    return watts(this.#number("nvmlDeviceGetPowerManagementDefaultLimit"));
   }
 
   /** Generation of the PCI Express link that the GPU itself could have, with another host. */
   get ownPcieGeneration(): number | undefined {
-    const { nvmlDeviceGetGpuMaxPcieLinkGeneration: call } = this.#api;
-    return this.#number((cell) => call?.(this.#gpu, cell));
+    return this.#number("nvmlDeviceGetGpuMaxPcieLinkGeneration");
   }
 
   /** GB/s that all programs move over the bus now, out of the device and into it: the last 20 ms. */
   pcieTraffic(way: keyof typeof nvmlPcieUtilCounter): number | undefined {
-    const { nvmlDeviceGetPcieThroughput: call } = this.#api;
-    const found = this.#number((cell) => call?.(this.#gpu, nvmlPcieUtilCounter[way], cell));
+    const found = this.#number("nvmlDeviceGetPcieThroughput", nvmlPcieUtilCounter[way]);
     return found === undefined ? undefined : found * 1024 / 1e9;
   }
 
   /** Number of packets that were sent again over the bus, since the driver was loaded. */
   get pcieReplayCount(): number | undefined {
-    return this.#number((cell) => this.#api.nvmlDeviceGetPcieReplayCounter?.(this.#gpu, cell));
+    return this.#number("nvmlDeviceGetPcieReplayCounter");
   }
 
   /** Tells that its memory corrects errors; undefined where it cannot. */
   get isEccEnabled(): boolean | undefined {
-    const pending = new Uint32Array(1);
-    const mode = this.#number((cell) => this.#api.nvmlDeviceGetEccMode?.(this.#gpu, cell, pending));
-    return mode === undefined ? undefined : mode === nvmlEnableState.NVML_FEATURE_ENABLED;
+    return this.#isOn("nvmlDeviceGetEccMode", nvmlEnableState.NVML_FEATURE_ENABLED);
   }
 
   /** Number of errors in its memory that could not be corrected, since the driver was loaded. */
@@ -325,16 +307,29 @@ export class NvmlDevice {
 
   /** Percent of its fan's full speed; undefined for boards without one. */
   get fanPercent(): number | undefined {
-    return this.#number((cell) => this.#api.nvmlDeviceGetFanSpeed?.(this.#gpu, cell));
+    return this.#number("nvmlDeviceGetFanSpeed");
   }
 
-  /** Reads an `unsigned int` by a call that returns a status, or undefined where there is none. */
-  #number(call: (cell: Uint32Array<ArrayBuffer>) => number | undefined): number | undefined {
+  /** Reads the `unsigned int` that a call writes behind its other arguments; undefined where there is none. */
+  #number<K extends keyof NvmlApi>(name: K, ...args: ArgumentsBetween<K>): number | undefined {
+    const call = this.#api[name] as ((...given: readonly unknown[]) => number) | null;
     const cell = new Uint32Array(1);
-    if (call(cell) !== SUCCESS || cell[0] === NOT_AVAILABLE_32) return undefined;
-    return cell[0];
+    const status = call?.(this.#gpu, ...args, cell);
+    return status === SUCCESS && cell[0] !== NOT_AVAILABLE_32 ? cell[0] : undefined;
+  }
+
+  /** Tells whether a mode is on now, whatever is pending; undefined where the GPU has no such mode. */
+  #isOn(name: "nvmlDeviceGetMigMode" | "nvmlDeviceGetEccMode", on: number): boolean | undefined {
+    const [current, pending] = [new Uint32Array(1), new Uint32Array(1)];
+    const status = this.#api[name]?.(this.#gpu, current, pending);
+    if (status !== SUCCESS || current[0] === NOT_AVAILABLE_32) return undefined;
+    return current[0] === on;
   }
 }
+
+/** The arguments of a call between the device and the cell that it writes. */
+type ArgumentsBetween<K extends keyof NvmlApi> = Parameters<NonNullable<NvmlApi[K]>> extends
+  readonly [unknown, ...infer A, unknown] ? A : never;
 
 /** Finds the GPU that a MIG device is a part of. */
 function gpuAround(api: NvmlApi, device: bigint): bigint | undefined {

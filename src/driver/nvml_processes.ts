@@ -16,10 +16,8 @@ export interface GpuProcess {
   readonly memoryBytes: number | undefined;
 }
 
-/** A call that lists processes. */
 type ListCall = NvmlApi["nvmlDeviceGetComputeRunningProcesses"];
 
-/** A process in the list of a call. */
 interface ListedProcess {
   readonly pid: number;
   readonly usedGpuMemory: bigint;

@@ -32,7 +32,7 @@ export type { LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
 export { hubModel, type HubModelOptions, type HubOptions, localPath } from "../interop/hub.ts";
 export { DeviceModel, LoadedTensors, type NamedFormat } from "../interop/loaded_contents.ts";
 export type { LoadTensorsOptions } from "../interop/load_tensors.ts";
-export { type LoadedTensor, SafetensorsModel } from "../interop/safetensors/model.ts";
+export { SafetensorsModel } from "../interop/safetensors/model.ts";
 export type { NamedTensors, SaveSafetensorsOptions } from "../interop/safetensors/save.ts";
 export type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 export { SafetensorsError } from "../interop/safetensors/header.ts";

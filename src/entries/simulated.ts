@@ -89,7 +89,6 @@ export interface SimulatedDriverOptions {
   readonly fault?: (call: DriverFunction) => DriverStatus | undefined;
 }
 
-/** Kernels by name. */
 const KERNELS: OptionKind = {
   expected:
     "functions by name, each as { run(launch) {} } or { parameterBytes: [8, 4], run(launch) {} }",

@@ -5,7 +5,6 @@ import { type BitsOf, DTYPE, type DType, elementBytes, type ScalarOf, viewBits }
 import { requireKind } from "../words/options.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 
-/** Bytes of an address. */
 const ADDRESS_BYTES = 8;
 
 /** A size in three dimensions. */
@@ -14,29 +13,23 @@ export type Dimensions = readonly [x: number, y: number, z: number];
 /** A launch, as a kernel sees it. */
 export class SimulatedLaunch {
   /** Number of blocks. */
-  readonly grid: Dimensions;
+  declare readonly grid: Dimensions;
   /** Threads of one block. */
-  readonly block: Dimensions;
+  declare readonly block: Dimensions;
   /** Bytes of shared memory for a block. */
-  readonly sharedBytes: number;
+  declare readonly sharedBytes: number;
   /** Values of the parameters, as they were when the launch was queued. */
-  readonly parameters: readonly DataView[];
+  declare readonly parameters: readonly DataView[];
   /** Reads device memory into a new array. */
-  readonly read: (address: bigint, byteLength: number) => Uint8Array<ArrayBuffer>;
+  declare readonly read: (address: bigint, byteLength: number) => Uint8Array<ArrayBuffer>;
   /** Writes an array of any type to device memory, byte for byte. */
-  readonly write: (address: bigint, array: ArrayBufferView) => void;
+  declare readonly write: (address: bigint, array: ArrayBufferView) => void;
 
   /** @ignore Keeps what the simulated driver hands out. */
   constructor(
     parts: Parts<Omit<SimulatedLaunch, "value" | "pointer" | "elements" | "setElements">>,
   ) {
-    const { grid, block, sharedBytes, parameters, read, write } = partsOf(parts, new.target);
-    this.grid = grid;
-    this.block = block;
-    this.sharedBytes = sharedBytes;
-    this.parameters = parameters;
-    this.read = read;
-    this.write = write;
+    Object.assign(this, partsOf(parts, new.target));
   }
 
   /**

@@ -11,7 +11,6 @@ import { read32 } from "../driver/driver.ts";
 import { formatCount } from "../words/format.ts";
 import type { Recording } from "./recording.ts";
 
-/** The graph that is updated. */
 interface ReadyGraph {
   readonly context: Context;
   readonly handle: bigint;

@@ -29,7 +29,6 @@ import {
 export interface Ranks {
   /** The contexts of the devices that this process has, in the order of its ranks. */
   readonly contexts: readonly Context[];
-  /** The first rank of this process. */
   readonly firstRank: number;
   /** Number of ranks, including those of other processes. */
   readonly size: number;
@@ -37,7 +36,6 @@ export interface Ranks {
   readonly isSpread: boolean;
 }
 
-/** Memory that a call uses. */
 export interface RankUse extends MemorySpan {
   /** The use: a read or a write. */
   readonly access: Access;

@@ -8,6 +8,7 @@ import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
 import type { Ranks } from "./collectives.ts";
 import type { GroupError } from "./group_error.ts";
+import type { GroupLink } from "./group_link.ts";
 import type { Nccl, NcclFailure } from "./nccl.ts";
 import type { CallInProgress } from "./queued_call.ts";
 
@@ -43,22 +44,20 @@ export interface RankCommunicators extends Ranks {
    * caller that waits for work, a rank that has left and will not do its part is a failure too.
    */
   findFailure(asker: { readonly isWaiting: boolean }): NcclFailure | undefined;
-  /** Tells the other processes that this one has come to a barrier. */
-  arrive(): void;
+  /** Tells the other processes, if there are any, that this one has come to a barrier. */
+  arrive?(): void;
   /** Ranks of other processes that have not come to the barrier that this one waits at. */
-  readonly absent: readonly number[];
-  /** Describes the ranks that may be why work of this process is late; empty when unknown. */
-  describeLate(): string;
-  /** Unread messages of other processes may say that the group has failed. */
-  readonly isDoubtful: boolean;
-  /** Resolves when all those messages are read. */
-  confirm(): Promise<void>;
+  readonly absent?: readonly number[];
+  /** Describes the ranks of other processes that may be why work of this one is late; empty when unknown. */
+  describeLate?(): string;
+  /** The connections to other processes, whose unread messages may say that the group has failed. */
+  readonly link?: GroupLink;
   /** Ends all communicators because of a failure; resolves when they are gone. */
   fail(failure: GroupError): Promise<void>;
   /** Ends them once the GPUs are done with the work queued so far; does not wait. */
   end(): void;
-  /** Resolves when they are gone, after `end()`. */
-  over(): Promise<void>;
+  /** Resolves when they are gone, after `end()`; left out where all that can be released then is gone. */
+  over?(): Promise<void>;
 }
 
 /** A communicator for each device of a group, by rank. */
@@ -68,7 +67,6 @@ export class Communicators implements RankCommunicators {
   readonly nccl: Nccl;
   readonly firstRank = 0;
   readonly isSpread = false;
-  readonly isDoubtful = false;
   readonly #handles: readonly bigint[];
   /** Streams whose queued work may use the communicators. */
   readonly #streams = new Set<CudaStream>();
@@ -156,29 +154,6 @@ export class Communicators implements RankCommunicators {
     afterWork(this.contexts, this.#streams, () => {
       if (this.#isOpen) this.#destroy();
     });
-  }
-
-  /** Resolves at once: everything that can be released at once has been. */
-  over(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  /** Resolves at once: there are no other processes. */
-  confirm(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  /** Does nothing: there are no other processes to tell. */
-  arrive(): void {}
-
-  /** Empty: all ranks belong to this process. */
-  get absent(): readonly number[] {
-    return [];
-  }
-
-  /** Returns nothing: all ranks belong to this process. */
-  describeLate(): string {
-    return "";
   }
 
   /** Destroys all communicators, whose work is done. */

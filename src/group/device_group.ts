@@ -26,6 +26,7 @@ import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { warn } from "../words/warning.ts";
@@ -68,7 +69,6 @@ export interface Relatives {
 /** Options with a time, that of the call or else of the group. */
 export type Timed<O extends GroupOptions> = O & { readonly timeoutSeconds: number };
 
-/** The parts of a group. */
 export interface GroupFields {
   readonly communicators: RankCommunicators;
   readonly options: GroupOptions;
@@ -83,7 +83,6 @@ export interface GroupFields {
 /** A batch that is being collected. */
 interface Batch {
   readonly calls: RankCall[];
-  /** The work that its calls return. */
   readonly work: GroupWork;
   /** Keeps the memory of its calls until they are made, even when `body` disposes it. */
   readonly kept: DisposableStack;
@@ -111,7 +110,7 @@ interface Batch {
  * for (const gradient of gradients) gradient.dispose();
  * ```
  */
-export class DeviceGroup implements Disposable, AsyncDisposable {
+export class DeviceGroup extends Owned {
   readonly #communicators: RankCommunicators;
   readonly #gpus: readonly DeviceAllocator[];
   readonly #relatives: Relatives | undefined;
@@ -124,6 +123,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /** @ignore Adopts communicators. */
   constructor(parts: Parts<GroupFields>) {
+    super();
     const { gpus = [], startBytes = [], ...fields } = partsOf(parts, new.target);
     refuseCloning(this);
     const { communicators, options, relatives } = fields;
@@ -422,37 +422,27 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     this.#record.release();
   }
 
-  /** Same as {@link DeviceGroup.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /**
    * Waits until the work queued on the group is done and ends it, for `await using`. Work that fails, or
    * takes longer than the group's time, is reported on the console.
    */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.disposed) return await this.#communicators.over();
+  override async [Symbol.asyncDispose](): Promise<void> {
+    if (this.disposed) return await this.#communicators.over?.();
     const streams = this.#communicators.streams.filter(({ disposed }) => !disposed);
     if (this.failure === undefined) {
       const work = this.#workOn(streams, "dispose", {});
       await work.catch((error) => warn(messageOf(error)));
     }
     this.dispose();
-    await this.#communicators.over();
+    await this.#communicators.over?.();
   }
 
   /** Returns the group's name for messages: `DeviceGroup(#7, 2 devices)`. */
-  toString(): string {
+  override toString(): string {
     if (this.#communicators.isSpread) {
       return `DeviceGroup(${this.name}, rank ${this.rank} of ${this.size})`;
     }
     return `DeviceGroup(${this.name}, ${formatCount(this.size, "device")})`;
-  }
-
-  /** Returns the name for JSON. */
-  toJSON(): string {
-    return this.toString();
   }
 
   /** Returns the text that the console shows. */
@@ -485,7 +475,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     const label = "barrier";
     using word = allocateDeviceBuffer({ dtype: "uint8", shape: 1, resource, stream, label });
     word.clear({ stream });
-    this.#communicators.arrive();
+    this.#communicators.arrive?.();
     return this.#queue("barrier", options, (ranks) => plans.allReduce(ranks, word, {}));
   }
 

@@ -3,7 +3,6 @@
 
 import { isRecord } from "../words/options.ts";
 
-/** A message. */
 export interface Frame {
   readonly head: Readonly<Record<string, unknown>>;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -17,7 +16,6 @@ export interface FrameLimits {
   readonly bytes: number;
 }
 
-/** Limits for a stranger. */
 export const STRANGER: FrameLimits = { headBytes: 16 << 10, bytes: 0 };
 
 /** Limits for a rank of the group. */
@@ -34,7 +32,6 @@ const FIRST_ROOM_BYTES = 64 << 10;
 
 const NOTHING = new Uint8Array();
 
-/** One end of a connection. */
 export class FrameConnection {
   /** Limits of what the other end may send. */
   limits: FrameLimits;

@@ -106,11 +106,9 @@ export interface CollectiveOptions {
 export type RankBuffers<D extends DType = DType> = GpuBuffer<D> | readonly GpuBuffer<D>[];
 
 /** Options for {@link DeviceGroup.allReduce} and {@link DeviceGroup.reduceScatter}. */
-export interface ReduceAllOptions<D extends DType> extends CollectiveOptions {
+export interface ReduceAllOptions<D extends DType> extends GatherAllOptions<D> {
   /** The operation; `"sum"` by default. */
   readonly op?: Reduction | undefined;
-  /** Buffers that take the results, by rank; without them the call works in place. */
-  readonly into?: RankBuffers<D> | undefined;
 }
 
 /** Options for {@link DeviceGroup.reduce}. */
@@ -167,7 +165,6 @@ export interface ReceiveOptions {
   readonly from: number;
 }
 
-/** A buffer. */
 export const BUFFER: OptionKind = {
   expected: "a buffer",
   accepts: (value) => value instanceof GpuBuffer,

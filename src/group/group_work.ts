@@ -86,7 +86,7 @@ export class GroupWork implements PromiseLike<void> {
     const failure = communicators.findFailure({ isWaiting: false });
     if (failure !== undefined) await communicators.fail(this.#failed(failure));
     // A rank that slept through the end of the group could mistake leftovers for a result.
-    if (communicators.isDoubtful) await communicators.confirm();
+    if (communicators.link?.isDoubtful) await communicators.link.confirm();
     const { failure: known } = communicators;
     if (known !== undefined) throw this.#ended(known);
   }
@@ -147,8 +147,8 @@ export class GroupWork implements PromiseLike<void> {
     );
     return this.#error(
       `it is not done after ${formatCount(timeoutSeconds, "second")} on rank ` +
-        `${late.join(" and rank ")}${communicators.describeLate()}; the group was ended`,
-      { reason: "timeout", rank: communicators.absent[0] },
+        `${late.join(" and rank ")}${communicators.describeLate?.() ?? ""}; the group was ended`,
+      { reason: "timeout", rank: communicators.absent?.[0] },
     );
   }
 

@@ -18,13 +18,10 @@ export interface Member {
 
 /** A process's description of itself. */
 export interface Introduction extends Member {
-  /** Version of this kit. */
   readonly kit: string;
-  /** Version of NCCL. */
   readonly nccl: string;
   /** Number of ranks that the process was given. */
   readonly size: number;
-  /** Its device is simulated. */
   readonly isSimulated: boolean;
 }
 
@@ -80,7 +77,6 @@ export class Secret {
   }
 }
 
-/** Returns a nonce. */
 export function nonce(): string {
   return crypto.getRandomValues(new Uint8Array(16)).toHex();
 }

@@ -18,6 +18,7 @@ import {
   statusOf,
 } from "./communicators.ts";
 import { GroupError } from "./group_error.ts";
+import type { GroupLink } from "./group_link.ts";
 import type { Nccl, NcclFailure } from "./nccl.ts";
 import { type CallInProgress, pause } from "./queued_call.ts";
 
@@ -55,10 +56,8 @@ export interface Peers {
   tellFailure(failure: GroupError): void;
   /** Tells them that this rank does nothing more in the group. */
   tellEnd(): void;
-  /** Messages of theirs may be unread. */
-  readonly isDoubtful: boolean;
-  /** Resolves when all messages are read. */
-  confirm(): Promise<void>;
+  /** The connections to their processes. */
+  readonly link: GroupLink;
   /** Releases the connections; resolves when everything is sent. */
   close(): Promise<void>;
 }
@@ -285,12 +284,8 @@ export class JoinedCommunicator implements RankCommunicators {
     return this.#abort(failure, WARNING_MILLISECONDS);
   }
 
-  get isDoubtful(): boolean {
-    return this.#peers.isDoubtful;
-  }
-
-  confirm(): Promise<void> {
-    return this.#peers.confirm();
+  get link(): GroupLink {
+    return this.#peers.link;
   }
 
   end(): void {

@@ -35,7 +35,6 @@ export interface MeetingFields {
 
 /** The parts that all processes have after it. */
 export interface Met {
-  /** Their connections. */
   readonly link: GroupLink;
   /** NCCL's name for the group. */
   readonly id: Uint8Array<ArrayBuffer>;
@@ -65,7 +64,6 @@ export class Limit {
     return performance.now() >= this.#endsAt ? "timeout" : undefined;
   }
 
-  /** Milliseconds that are left. */
   get left(): number {
     return Math.max(0, this.#endsAt - performance.now());
   }

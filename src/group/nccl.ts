@@ -18,7 +18,6 @@ const NAMES = new Map<number, string>(
 
 /** A failure of NCCL, and the place where it was seen. */
 export interface NcclFailure {
-  /** NCCL's status. */
   readonly status: number;
   /** The function, or the call of the group, that failed. */
   readonly call: string;

@@ -31,7 +31,6 @@ export interface ProcessGroupFields {
   readonly device: DeviceAllocator;
 }
 
-/** The parts of a start. */
 export interface StartFields {
   readonly options: Timed<GroupOptions> & { readonly signal?: AbortSignal | undefined };
   /** Time that is left for the start. */
@@ -197,12 +196,8 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     this.#wake();
   }
 
-  get isDoubtful(): boolean {
-    return this.#fields.link.isDoubtful;
-  }
-
-  confirm(): Promise<void> {
-    return this.#fields.link.confirm();
+  get link(): GroupLink {
+    return this.#fields.link;
   }
 
   tellEnd(): void {

@@ -3,7 +3,6 @@
 
 import { formatCount } from "../words/format.ts";
 
-/** A place to meet. */
 export type MeetingPlace =
   | { readonly transport: "tcp"; readonly hostname: string; readonly port: number }
   | { readonly transport: "unix"; readonly path: string };

@@ -24,7 +24,6 @@ export class MeetingSocket implements Disposable {
     if (place.transport === "unix") this.#identity = identityAt(place.path);
   }
 
-  /** Starts to listen. */
   static listen(place: MeetingPlace): MeetingSocket {
     if (place.transport === "tcp") return new MeetingSocket(place, Deno.listen(place));
     const listener = Deno.listen(place) as unknown as Deno.Listener;

@@ -128,7 +128,10 @@ async function sourceOf(source: Arriving, signal: AbortSignal | undefined): Prom
     } catch (error) {
       signal?.throwIfAborted();
       const reason = messageOf((error as Error).cause ?? error).replace(/https?:\S+/g, addressOf);
-      throw new TypeError(`Cannot fetch ${visibleText(nameOf(source))}: ${visibleText(reason)}`);
+      const cause = new TypeError(visibleText(reason)); // its own can hold a signed address
+      throw new TypeError(`Cannot fetch ${visibleText(nameOf(source))}: ${cause.message}`, {
+        cause,
+      });
     }
   }
   return isHostMemory(source) ? ReadableStream.from([source]) : source;

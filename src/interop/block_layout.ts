@@ -25,7 +25,6 @@ export interface StoredTensor {
 
 /** Bytes that lie side by side in the file and in the block. */
 export interface FileRun {
-  /** Offset in the file. */
   readonly fileOffset: number;
   readonly blockOffset: number;
   readonly byteLength: number;
@@ -59,7 +58,6 @@ export function placeTensors<T extends StoredTensor>(stored: readonly T[]): Bloc
   return { byteLength, runs, tensors };
 }
 
-/** Makes the views of the tensors in their block. */
 export function viewsOf<T extends StoredTensor>(
   { tensors }: BlockLayout<T>,
   block: DeviceBuffer<"uint8">,

@@ -67,7 +67,6 @@ export function bufferFromHandle<D extends DType = "uint8">(
 interface ForeignMemory<D extends DType> extends HandleOptions<D> {
   readonly dtype: D;
   readonly shape: Shape;
-  /** It may only be read. */
   readonly isReadOnly?: boolean;
   /** The driver's facts about the address, if they are known already. */
   readonly attributes?: PointerAttributes;

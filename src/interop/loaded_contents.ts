@@ -13,9 +13,7 @@ const SOME_NAMES = 3;
 
 /** The words of messages about something loaded. */
 interface LoadedWords {
-  /** For all of it. */
   readonly whole: "archive" | "model";
-  /** For one of its contents. */
   readonly noun: "array" | "tensor";
 }
 
@@ -111,23 +109,26 @@ export interface NamedFormat<T, F> {
 }
 
 /** The parts of {@link LoadedTensors}. */
-interface LoadedFields<T, F> {
+interface LoadedFields<E> {
   /** The memory that the tensors are views of. */
   readonly memory: readonly DeviceBuffer[];
   /** The tensors by name, in the order of the files. */
-  readonly tensors: Iterable<readonly [name: string, tensor: NamedFormat<T, F>]>;
+  readonly tensors: Iterable<readonly [name: string, tensor: E]>;
 }
 
 /**
  * Tensors of a loaded model, by name. They are views of the model's memory, and disposing the model
  * frees them all.
  */
-export abstract class LoadedTensors<T extends { readonly dtype: DType }, F extends string>
-  extends LoadedContents<NamedFormat<T, F>, T> {
+export abstract class LoadedTensors<
+  T extends { readonly dtype: DType },
+  F extends string,
+  E extends NamedFormat<T, F> = NamedFormat<T, F>,
+> extends LoadedContents<E, T> {
   readonly #memory: readonly DeviceBuffer[];
 
   /** @ignore Adopts memory and the views of it. */
-  constructor(parts: Parts<LoadedFields<T, F>>) {
+  constructor(parts: Parts<LoadedFields<E>>) {
     const { memory, tensors } = partsOf(parts, new.target);
     super(new Map(tensors), { whole: "model", noun: "tensor" });
     this.#memory = memory;
@@ -160,14 +161,18 @@ export abstract class LoadedTensors<T extends { readonly dtype: DType }, F exten
 }
 
 /** A model on one device: tensors by name, which are views of the model's memory. */
-export abstract class DeviceModel<F extends string, M> extends LoadedTensors<DeviceBuffer, F> {
+export abstract class DeviceModel<
+  F extends string,
+  M,
+  E extends NamedFormat<DeviceBuffer, F> = NamedFormat<DeviceBuffer, F>,
+> extends LoadedTensors<DeviceBuffer, F, E> {
   /** Metadata: facts about the model as a whole. */
   readonly metadata: M;
   /** Bytes of device memory it holds. */
   readonly byteLength: number;
 
   /** @ignore Adopts memory and the views of it. */
-  constructor(parts: Parts<LoadedFields<DeviceBuffer, F> & { readonly metadata: M }>) {
+  constructor(parts: Parts<LoadedFields<E> & { readonly metadata: M }>) {
     const { memory, metadata, tensors } = partsOf(parts, new.target);
     super(new Parts({ memory, tensors }));
     this.metadata = metadata;

@@ -36,10 +36,11 @@ interface FileHead {
   readonly log: string;
 }
 
+/** Code in memory, by the folder and its key. */
 const kept = new Map<string, CompiledCode>();
 
-/** The program knows that code is left out. */
-let hasWarned = false;
+/** The folders of which the program knows that code is left out. */
+const refused = new Set<string | undefined>();
 
 /** Makes the key of a compilation from everything that affects the result. */
 export async function cacheKey(parts: readonly unknown[]): Promise<string> {
@@ -48,7 +49,7 @@ export async function cacheKey(parts: readonly unknown[]): Promise<string> {
 
 /** Returns the code of a key, from memory or from the folder. */
 export async function findCode(key: string): Promise<CompiledCode | undefined> {
-  const known = kept.get(key);
+  const known = kept.get(`${cacheFolder()} ${key}`);
   if (known !== undefined) return known;
   const folder = trustedFolder();
   if (folder === undefined) return undefined;
@@ -95,22 +96,16 @@ function trustedFolder(): string | undefined {
   return undefined;
 }
 
-/** Warns of what is left out, once in a program. */
+/** Warns of what is left out, once for a folder. */
 function refuse(path: string, reason: string): void {
-  if (hasWarned) return;
-  hasWarned = true;
+  if (refused.has(cacheFolder())) return;
+  refused.add(cacheFolder());
   warn(
     `Compiled code in ${
       visibleText(path)
     } is not used, and compiled anew: ${reason}; remove it, or name a folder ` +
       "of your own in VRAMKIT_CACHE",
   );
-}
-
-/** Clears the cache of this process; the folder stays. */
-export function forgetCode(): void {
-  kept.clear();
-  hasWarned = false;
 }
 
 /** Returns the folder if it may be read and written without a prompt. */
@@ -129,7 +124,7 @@ export function cacheFolder(): string | undefined {
 }
 
 function keepInMemory(key: string, code: CompiledCode): void {
-  kept.set(key, code);
+  kept.set(`${cacheFolder()} ${key}`, code);
   const [oldest] = kept.keys();
   if (kept.size > MAX_IN_MEMORY && oldest !== undefined) kept.delete(oldest);
 }

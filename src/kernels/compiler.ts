@@ -7,7 +7,6 @@ import { type KernelEntries, readEntries } from "../../ffi/ptx.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CompileError } from "./compile_error.ts";
 
-/** A text to compile. */
 export interface CompileRequest {
   readonly source: string;
   /** Its name in the compiler's messages. */
@@ -20,7 +19,6 @@ export interface CompileRequest {
   readonly options: readonly string[];
 }
 
-/** The result of a compilation. */
 export interface CompiledCode {
   /** A cubin, or PTX text with a zero byte at its end. */
   readonly image: Uint8Array<ArrayBuffer>;

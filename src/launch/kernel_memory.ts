@@ -23,7 +23,6 @@ export interface KernelMemory {
   toString(): string;
 }
 
-/** Memory that a kernel only reads. */
 class ReadOnlyMemory implements KernelMemory {
   readonly #memory: KernelMemory;
 
@@ -46,7 +45,6 @@ export function reaches(kernels: Context, { context, resource }: Allocation): bo
   return context === kernels || resource.isHostAccessible || isStripedOver(resource, kernels);
 }
 
-/** Returns whether a value is memory for a kernel. */
 export function isKernelMemory(value: unknown): value is KernelMemory {
   return typeof value === "object" && value !== null && KERNEL_MEMORY in value;
 }

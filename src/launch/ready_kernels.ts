@@ -13,7 +13,6 @@ import type { LaunchShape } from "./launch_shape.ts";
 import { LoadedCode } from "./loaded_code.ts";
 import { unpackText } from "./packed_text.ts";
 
-/** Threads of a block. */
 const BLOCK_THREADS = 256;
 
 /** Blocks for each multiprocessor; more would only run one after another. */
@@ -65,12 +64,10 @@ export function loadReady(context: Context, name: string): void {
   kernelOf(context, name);
 }
 
-/** Memory that a kernel writes. */
 export function writing(span: MemorySpan): KernelMemory {
   return new SpanMemory(span);
 }
 
-/** Memory that a kernel only reads. */
 export function reading(span: MemorySpan): KernelMemory {
   return readOnly(new SpanMemory(span));
 }

@@ -5,7 +5,6 @@ import type { MachineReport, MachineRow } from "./machine_report.ts";
 /** A row of each machine; undefined where one lacks it. */
 export interface ComparedRow {
   readonly rows: readonly (MachineRow | undefined)[];
-  /** The difference in words. */
   readonly words: string;
 }
 

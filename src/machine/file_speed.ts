@@ -18,7 +18,6 @@ const PART_BYTES = 16 * 2 ** 20;
 export interface FileSpeed {
   readonly byteLength: number;
   readonly cached: Spread;
-  /** From the disk. */
   readonly disk: Spread;
   /** The kind of file system, such as `"ext4"`; undefined where the system does not say. */
   readonly system: string | undefined;

@@ -9,7 +9,6 @@ import { visibleText } from "../words/format.ts";
 import type { ReadText } from "./host_facts.ts";
 import type { LoadSample } from "./machine_report.ts";
 
-/** The facts about a GPU. */
 export type GpuFacts = Readonly<ReturnType<typeof factsOf>>;
 
 /** A program that uses a GPU beside this one. */

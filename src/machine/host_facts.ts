@@ -7,10 +7,8 @@ import { numbersOf, readSystemText } from "../lanes/near_cores.ts";
 /** Returns the text of a file of the system; undefined where it is not there or must not be read. */
 export type ReadText = (path: string) => string | undefined;
 
-/** The facts about the host. */
 export type HostFacts = Readonly<ReturnType<typeof factsOf>>;
 
-/** Reads the facts. */
 export function readHostFacts(read: ReadText = readSystemText): HostFacts {
   return factsOf(read);
 }

@@ -66,7 +66,6 @@ const LOAD_SECONDS = 1.5;
 const LOOK_MILLISECONDS = 25;
 const LOAD_BYTES = 64 * MEBIBYTE;
 
-/** Measures a machine and returns its report. */
 export async function measureMachine(options: MachineOptions): Promise<MachineReport> {
   const { signal, onProgress } = options;
   const date = new Date().toISOString();
@@ -167,7 +166,6 @@ class Plan {
     this.#caseBytes = Math.min(wanted, 2 ** Math.floor(Math.log2(Math.max(4096, fitting))));
   }
 
-  /** Returns the steps by their names. */
   steps(gpus: DeviceList<CudaDevice> | undefined): Step[] {
     const each = (name: string, run: (gpu: CudaDevice, found: GpuFindings) => unknown) =>
       this.#found.gpus.flatMap((found, place): Step[] => {

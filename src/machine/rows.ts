@@ -22,7 +22,6 @@ export interface GpuFindings {
   file?: FileSpeed;
 }
 
-/** All that was found. */
 export interface Findings {
   readonly isModelled: boolean;
   readonly host: HostFacts;
@@ -70,7 +69,6 @@ const FACTS: Readonly<Record<string, readonly [name: string, check: string]>> = 
   shared_memory: ["/dev/shm", "df -h /dev/shm"],
 };
 
-/** Makes all rows. */
 export function rowsOf(found: Findings): MachineRow[] {
   const ofGpus = found.gpus.flatMap((gpu) => {
     const { ordinal } = gpu.facts;
@@ -276,7 +274,6 @@ function caseSpread(found: Omit<CaseSpeed, "name">): Spread {
 const LARGE_BYTES = 64 * 2 ** 20;
 const ARRAY_SHARE = 0.6;
 
-/** Returns all that was measured on one GPU. */
 function measuredRows(
   { facts, bandwidth, calls, file }: GpuFindings,
   evidence: Evidence,

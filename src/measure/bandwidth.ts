@@ -129,7 +129,6 @@ export async function measureBandwidth(
   };
 }
 
-/** Measures every point of a sweep. */
 async function measurePoints(
   memory: BandwidthMemory,
   options: BandwidthOptions,

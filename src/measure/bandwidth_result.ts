@@ -166,7 +166,6 @@ const LATENCY: FieldKinds<CaseLatency> = {
   verified: FLAG,
 };
 
-/** The fields of a provenance. */
 export const PROVENANCE: FieldKinds<Provenance> = {
   device: TEXT,
   ordinal: maybe(AMOUNT),

@@ -65,7 +65,6 @@ const ENDS: Readonly<Record<CopyCase, Ends>> = {
 /** The names of the cases, in nvbandwidth's order. */
 export const COPY_CASES = Object.keys(ENDS) as readonly CopyCase[];
 
-/** Returns whether a case copies. */
 export function isCopyCase(name: string): name is CopyCase {
   return Object.hasOwn(ENDS, name);
 }

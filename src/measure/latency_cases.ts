@@ -12,7 +12,6 @@ import type { CaseLatency, LatencyCase } from "./bandwidth_result.ts";
 import type { BandwidthMemory } from "./copy_cases.ts";
 import { spreadOf } from "./samples.ts";
 
-/** The names of the cases. */
 export const LATENCY_CASES: readonly LatencyCase[] = ["host_device_latency_sm"];
 
 /** Bytes that the addresses are spread over, and from one to the next: 16 addresses. */
@@ -24,12 +23,10 @@ const ADDRESS_BYTES = 8;
 const ACCESS_COUNT = 1_000_000;
 const WARM_UP_COUNT = SPREAD_BYTES / STEP_BYTES;
 
-/** Returns whether a case measures a latency. */
 export function isLatencyCase(name: string): name is LatencyCase {
   return LATENCY_CASES.some((known) => known === name);
 }
 
-/** The cases to measure. */
 interface LatencyPlan {
   readonly cases: readonly LatencyCase[];
   readonly sampleCount: number;
@@ -37,7 +34,6 @@ interface LatencyPlan {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Measures cases one after another. */
 export function measureLatencies(
   memory: BandwidthMemory,
   { cases, ...plan }: LatencyPlan,

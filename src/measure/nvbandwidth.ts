@@ -31,7 +31,6 @@ const DESCRIPTIONS: Readonly<Record<CopyCase | LatencyCase | LinkCase, string>> 
   one_to_all_read_ce: "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
 };
 
-/** One case in its JSON. */
 export interface NvbandwidthCase {
   readonly name: string;
   readonly status: "Passed" | "Waived" | "Error";
@@ -43,7 +42,6 @@ export interface NvbandwidthCase {
   readonly average: number;
 }
 
-/** Its JSON document. */
 export interface NvbandwidthDocument {
   readonly nvbandwidth: {
     readonly version: string;

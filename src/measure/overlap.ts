@@ -26,30 +26,23 @@ export interface OverlapSpan {
 /** The result of {@link CudaDevice.traceOverlap}: when all pieces ran, and how they overlapped. */
 export class OverlapTrace {
   /** The device's name. */
-  readonly device: string;
+  declare readonly device: string;
   /** All pieces, in the order in which they were queued. */
-  readonly spans: readonly OverlapSpan[];
+  declare readonly spans: readonly OverlapSpan[];
   /** Seconds in which at least one piece ran. */
-  readonly activeSeconds: number;
+  declare readonly activeSeconds: number;
   /** Seconds in which two or more pieces ran at once. */
-  readonly overlappedSeconds: number;
+  declare readonly overlappedSeconds: number;
   /** All pieces' times, divided by the time in which any ran: 2 when two ran all the time. */
-  readonly parallelism: number;
+  declare readonly parallelism: number;
   /** Bytes of all pieces, divided by the time in which any ran, in GB/s. */
-  readonly gigabytesPerSecond: number;
+  declare readonly gigabytesPerSecond: number;
   /** The times are the simulated driver's, which models them. */
-  readonly isModelled: boolean;
+  declare readonly isModelled: boolean;
 
   /** @ignore Takes over values. */
   constructor(parts: Parts<OverlapTrace>) {
-    const found = partsOf(parts, new.target);
-    this.device = found.device;
-    this.spans = found.spans;
-    this.activeSeconds = found.activeSeconds;
-    this.overlappedSeconds = found.overlappedSeconds;
-    this.parallelism = found.parallelism;
-    this.gigabytesPerSecond = found.gigabytesPerSecond;
-    this.isModelled = found.isModelled;
+    Object.assign(this, partsOf(parts, new.target));
   }
 }
 
@@ -173,12 +166,12 @@ function summarise(
   return new OverlapTrace(
     new Parts({
       device,
-      isModelled,
       spans,
       activeSeconds,
       overlappedSeconds: lengthOf(timesWith(2, spans)),
       parallelism: activeSeconds === 0 ? 0 : lengthOf(spans) / activeSeconds,
       gigabytesPerSecond: speedOf(copiedBytes, activeSeconds),
+      isModelled,
     }),
   );
 }

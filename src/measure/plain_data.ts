@@ -54,7 +54,6 @@ export class PlainDataCheck {
     }
   }
 
-  /** Checks a list of records. */
   list<T>(place: string, records: readonly T[], kinds: FieldKinds<T>): void {
     this.value(place, records, LIST);
     for (const [at, record] of records.entries()) this.record(`${place}[${at}]`, record, kinds);

@@ -11,27 +11,19 @@ import { speedOf } from "./samples.ts";
 /** The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of some work. */
 export class Timing {
   /** Seconds between the two events, on the GPU's clock. */
-  readonly gpuSeconds: number;
+  declare readonly gpuSeconds: number;
   /** Seconds that the calls took on the host, waiting included. */
-  readonly hostSeconds: number;
+  declare readonly hostSeconds: number;
   /** Bytes of all copies that the work queued. */
-  readonly copiedBytes: number;
+  declare readonly copiedBytes: number;
   /** Copied bytes divided by GPU time, in GB/s (1 GB = 10^9 bytes). */
-  readonly gigabytesPerSecond: number;
+  declare readonly gigabytesPerSecond: number;
   /** The GPU time is the simulated driver's, which models it. */
-  readonly isModelled: boolean;
+  declare readonly isModelled: boolean;
 
   /** @ignore Takes over values. */
   constructor(parts: Parts<Timing>) {
-    const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled } = partsOf(
-      parts,
-      new.target,
-    );
-    this.gpuSeconds = gpuSeconds;
-    this.hostSeconds = hostSeconds;
-    this.copiedBytes = copiedBytes;
-    this.gigabytesPerSecond = gigabytesPerSecond;
-    this.isModelled = isModelled;
+    Object.assign(this, partsOf(parts, new.target));
   }
 }
 

@@ -47,7 +47,6 @@ export interface Lender {
   requireThere(lent: { readonly address: bigint; readonly byteLength: number }): void;
 }
 
-/** A request for memory. */
 export interface AllocationRequest {
   readonly kind: LiveKind;
   /** The size in bytes; 0 makes no driver call. */
@@ -110,12 +109,12 @@ export class Allocation implements LedgerEntry, Owner {
   /** Number of streams that read the block, and keep it once it is released. */
   #readerCount = 0;
   /** It was given back and streams that read it keep its memory. */
-  isKeptByReaders = false;
+  #isKeptByReaders = false;
   /**
    * It was released but its array is still page-locked: the GPU may still use it, so uses
    * of the array still count as uses of this block.
    */
-  isLeaving = false;
+  #isLeaving = false;
   /** Its memory is freed as soon as the GPU is done with it. */
   #isFreed = false;
 
@@ -186,6 +185,11 @@ export class Allocation implements LedgerEntry, Owner {
     return this.released && !this.#isGivenBack;
   }
 
+  /** Tells whether {@link Allocation.keep} can: it lives, readers keep it, or its array is still page-locked. */
+  get canBeKept(): boolean {
+    return !this.released || this.#isKeptByReaders || this.#isLeaving;
+  }
+
   get origin(): string | undefined {
     return originOf(this);
   }
@@ -252,9 +256,7 @@ export class Allocation implements LedgerEntry, Owner {
    * @throws DisposedError when it was released before, and no reader keeps it.
    */
   keep(): void {
-    if (this.released && !this.isKeptByReaders && !this.isLeaving) {
-      throw new DisposedError(nameOf(this));
-    }
+    if (!this.canBeKept) throw new DisposedError(nameOf(this));
     if (this.#isFreed && this.#holders === 0) this.context.retain();
     this.#holders++;
     if (this.#lender?.released !== false) return;
@@ -299,8 +301,8 @@ export class Allocation implements LedgerEntry, Owner {
     this.#readerCount++;
     return () => {
       this.#readerCount--;
-      if (this.#readerCount > 0 || !this.isKeptByReaders) return;
-      this.isKeptByReaders = false;
+      if (this.#readerCount > 0 || !this.#isKeptByReaders) return;
+      this.#isKeptByReaders = false;
       this.letGo();
     };
   }
@@ -359,10 +361,10 @@ export class Allocation implements LedgerEntry, Owner {
   release(stream: CudaStream = this.#stream): void {
     if (this.released) return;
     this.#isGivenBack = true;
-    this.isLeaving = this.kind === "registered";
+    this.#isLeaving = this.kind === "registered";
     if (this.#readerCount > 0) {
       this.keep();
-      this.isKeptByReaders = true;
+      this.#isKeptByReaders = true;
     }
     this.#leave();
     this.#companion?.release(stream);
@@ -405,7 +407,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   #checkMemory(access: Access): void {
     // A program's resource may dispose one side of a copy while it allocates the other.
-    if (this.released && this.#holders === 0 && !this.isLeaving) {
+    if (this.released && this.#holders === 0 && !this.#isLeaving) {
       throw new DisposedError(nameOf(this));
     }
     this.#lender?.requireThere(this);
@@ -487,8 +489,8 @@ export class Allocation implements LedgerEntry, Owner {
   /** Gives the memory back; if that fails, the memory counts as lost. */
   #giveBack(stream: CudaStream): void {
     if (this.kind === "registered") {
-      if (!this.isLeaving || this.#holders > 0) return; // whoever lets go comes here again
-      this.isLeaving = false;
+      if (!this.#isLeaving || this.#holders > 0) return; // whoever lets go comes here again
+      this.#isLeaving = false;
     }
     try {
       this.deallocate(stream);

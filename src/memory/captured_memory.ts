@@ -25,12 +25,10 @@ export interface GraphBlock extends CapturedBlock {
   readonly context: Context;
   /** Its size once it is there. */
   readonly requestedBytes: number;
-  /** The graph frees it itself. */
   readonly isFreedInGraph: boolean;
-  /** Its memory is allocated. */
   readonly isThere: boolean;
-  /** It was given back and streams that read it keep its memory. */
-  readonly isKeptByReaders: boolean;
+  /** It lives, or was given back and streams that read it keep its memory. */
+  readonly canBeKept: boolean;
   /** Notes that a launch has allocated its memory. */
   arrive(): void;
   /** Notes that its memory will not be allocated any more, unless it already is. */
@@ -48,15 +46,12 @@ export interface NamedMemory extends AddressRange {
   readonly block: CapturedBlock;
 }
 
-/** The memory of a graph. */
 export interface GraphMemoryUse {
   /** Uses of blocks that the program can reach, which each launch comes after. */
   readonly uses: readonly { readonly usage: StreamUsage; readonly access: Access }[];
-  /** Blocks that it allocates. */
   readonly made: readonly GraphBlock[];
   /** Those of them that it does not free. */
   readonly outputs: readonly GraphBlock[];
-  /** Copies that it makes. */
   readonly copies: readonly GraphCopy[];
   readonly copiedBytes: number;
   readonly holds: DisposableStack;
@@ -173,7 +168,7 @@ export class CapturedMemory extends Capture implements Disposable {
     const outputs = made.filter(({ isFreedInGraph }) => !isFreedInGraph);
     for (const { isFreedInGraph, usage } of made) if (isFreedInGraph) this.#usages.delete(usage);
     for (const output of outputs) {
-      if (!output.released || output.isKeptByReaders) this.#holds.use(output.hold());
+      if (output.canBeKept) this.#holds.use(output.hold());
     }
     const uses = [...this.#usages].map(([usage, { isWritten }]) => {
       return { usage, access: isWritten ? "write" : "read" } as const;

@@ -80,7 +80,7 @@ export function memoryAt(address: bigint, byteLength: number): ArrayBuffer {
 /** Notes that a block is the memory that an array shows. */
 export function noteOwner(allocation: Allocation, bytes: Uint8Array<ArrayBufferLike>): void {
   const { memory, start } = positionOf(bytes);
-  const others = blocks.get(memory)?.filter((block) => isThere(block.allocation)) ?? [];
+  const others = blocks.get(memory)?.filter(({ allocation }) => allocation.canBeKept) ?? [];
   blocks.set(memory, [...others, { allocation, start }]);
 }
 
@@ -102,7 +102,9 @@ export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | u
   const { byteLength } = bytes;
   for (const { allocation, start: first } of shown) {
     const offset = start - first;
-    if (offset < 0 || offset + byteLength > allocation.byteLength || !isThere(allocation)) continue;
+    if (offset < 0 || offset + byteLength > allocation.byteLength || !allocation.canBeKept) {
+      continue;
+    }
     return { allocation, address: allocation.address + BigInt(offset), byteLength };
   }
   return undefined;
@@ -115,7 +117,7 @@ export function ownedParts(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan[] 
   for (const { allocation, start: first } of blocks.get(memory) ?? []) {
     const start = Math.max(from, first);
     const end = Math.min(from + bytes.byteLength, first + allocation.byteLength);
-    if (start >= end || !isThere(allocation)) continue;
+    if (start >= end || !allocation.canBeKept) continue;
     const address = allocation.address + BigInt(start - first);
     parts.push({ allocation, address, byteLength: end - start });
   }
@@ -128,9 +130,4 @@ export function isMixed(
   owned: OwnedHostSpan | undefined,
 ): boolean {
   return owned === undefined && ownedParts(bytes).length > 0;
-}
-
-/** Returns whether a block is live, or its array still page-locked. */
-function isThere({ released, isLeaving }: Allocation): boolean {
-  return !released || isLeaving;
 }

@@ -106,7 +106,7 @@ export class HostRegistration extends BaseMemoryResource {
 
   /** The contexts of registrations of this memory that were disposed but are still in use. */
   get #formerContexts(): Context[] {
-    const former = ownedParts(this.bytes).filter(({ allocation }) => allocation.isLeaving);
+    const former = ownedParts(this.bytes).filter(({ allocation }) => allocation.released);
     return former.map(({ allocation }) => allocation.context);
   }
 

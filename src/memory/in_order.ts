@@ -121,8 +121,7 @@ export function keepFor(
  * that the transfer is part of.
  */
 export function holdFor(work: PendingWork, uses: readonly MemoryUse[]): void {
-  const held = uses.map(({ allocation }) => allocation)
-    .filter(({ released, isLeaving }) => !released || isLeaving);
+  const held = uses.map(({ allocation }) => allocation).filter(({ canBeKept }) => canBeKept);
   for (const allocation of held) allocation.keep();
   work.whenOver(() => held.forEach((allocation) => allocation.letGo()));
 }

@@ -33,7 +33,6 @@ const MAX_REST_MILLISECONDS = 10_000;
 /** Selects the cached memory that a limit counts. */
 const FOR_LIMIT = { isForLimit: true };
 
-/** Memory that is to be allocated. */
 export interface MemoryNeed {
   readonly context: Context;
   readonly kind: LiveKind;

@@ -10,7 +10,6 @@ import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
-/** Returns the kind of memory that a resource gives. */
 export function kindOf(resource: MemoryResource): LiveKind {
   if (resource instanceof CudaAsyncMemoryResource) return "device"; // the usual one, at once
   const source = sourceOf(resource);

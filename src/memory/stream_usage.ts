@@ -28,7 +28,6 @@ export interface UseGate {
   readonly words?: string | undefined;
 }
 
-/** A use by a pending call. */
 interface PendingUse extends PartUse {
   /** The address behind its last byte. */
   readonly end: bigint;

@@ -35,7 +35,6 @@ const DEFAULT_STRIPE_BYTES = 32 * 2 ** 20;
 
 const WHAT = "striped memory";
 
-/** A range in use. */
 interface StripedRange {
   readonly reservedBytes: number;
   /** Sizes of the stripes that are mapped, from the start. */

@@ -21,7 +21,6 @@ export interface BandwidthLine {
   readonly fit: BandwidthFit | null;
 }
 
-/** A line that has a fit. */
 export type FittedLine = BandwidthLine & { readonly fit: BandwidthFit };
 
 /** Groups a result's points into lines, in the order in which they first appear. */

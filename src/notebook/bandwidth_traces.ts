@@ -9,7 +9,6 @@ import { formatBytes, formatSeconds } from "../words/format.ts";
 import { type BandwidthLine, hasHalfSpeedPoint, type SpeedAxis } from "./bandwidth_lines.ts";
 import { speedDigits } from "./bandwidth_words.ts";
 
-/** The look of a direction. */
 interface Look {
   readonly color: string;
   readonly symbol: string;
@@ -31,7 +30,6 @@ const DASHES: readonly Dash[] = ["solid", "dash", "dot", "dashdot", "longdash", 
 /** A spread below this share of the median would hide behind the marker. */
 const VISIBLE_SPREAD = 0.05;
 
-/** The place of a trace. */
 export interface TracePlace {
   readonly yaxis: SpeedAxis;
   /** Index of the compared result that it comes from; 0 for a single one. */

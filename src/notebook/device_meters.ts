@@ -15,7 +15,6 @@ interface Meter {
   readonly name: string;
   /** Advice for programs outside notebooks: what to print instead. */
   readonly instead: string;
-  /** Makes the current card. */
   readonly card: () => Card;
 }
 

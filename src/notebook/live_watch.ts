@@ -33,7 +33,6 @@ export const WATCH_OPTIONS: OptionSet<ShownWatchOptions> = new OptionSet({
   display: DISPLAY,
 });
 
-/** The task of a watch. */
 export interface WatchTask extends WatchOptions {
   /** Name; starting another watch of the same name on the same device ends this one. */
   readonly name: string;

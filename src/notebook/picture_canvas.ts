@@ -16,7 +16,6 @@ interface ImageData {
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }
 
-/** Paints on one canvas. */
 class PictureContext {
   fillStyle = "rgba(0,0,0,1)";
   readonly #image: ImageData;

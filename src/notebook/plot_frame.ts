@@ -46,7 +46,6 @@ export function areaLook(index: number): object {
   };
 }
 
-/** The contents of a frame. */
 export interface FrameContents {
   /** In bold, on the first line. */
   readonly title: string;

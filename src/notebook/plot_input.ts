@@ -4,7 +4,6 @@ import { CudaDevice } from "../device/device.ts";
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { isRecord, type OptionKind, requireKind } from "../words/options.ts";
 
-/** A device. */
 export const DEVICE: OptionKind = {
   expected: "a device",
   accepts: (value) => value instanceof CudaDevice,

@@ -154,7 +154,6 @@ export function progress(
   };
 }
 
-/** The progress so far. */
 interface Pace {
   readonly done: number;
   readonly total: number;

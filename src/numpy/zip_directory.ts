@@ -33,7 +33,6 @@ interface ZipSource {
   readonly pauses: Pauses;
 }
 
-/** The place of a directory. */
 interface DirectoryPlace {
   readonly offset: number;
   readonly size: number;
@@ -41,7 +40,6 @@ interface DirectoryPlace {
   readonly count: number;
 }
 
-/** A file as the directory has it. */
 interface CentralEntry extends ZipFile {
   readonly method: number;
   readonly flags: number;

@@ -9,7 +9,6 @@ export interface ZipFile {
   readonly crc: number;
   /** Its size in the archive. */
   readonly packedBytes: number;
-  /** Its own size. */
   readonly byteLength: number;
   /** Offset of its own header. */
   readonly offset: number;

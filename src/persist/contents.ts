@@ -8,7 +8,7 @@ import { nameView } from "../buffers/views.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { hasFields } from "../interop/named_buffers.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
-import { type LoadedTensor, SafetensorsModel } from "../interop/safetensors/model.ts";
+import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -27,9 +27,7 @@ export interface PersistableBuffers {
   readonly [name: string]: DeviceBuffer<any>;
 }
 
-/** A block, as JSON. */
 interface BlockFacts {
-  /** Number of its chunk. */
   readonly chunk: number;
   readonly offset: number;
   readonly byteLength: number;
@@ -39,7 +37,6 @@ interface BlockFacts {
 /** A buffer in a block, as JSON. */
 export interface ContentFacts {
   readonly name: string;
-  /** Number of its block. */
   readonly block: number;
   readonly offset: number;
   readonly dtype: DType;
@@ -109,16 +106,16 @@ export function takeApart(value: unknown, name: string): TakenApart {
 /** Puts buffers together as a value of the kind that was persisted. */
 export function putTogether(
   { kind, metadata, contents }: TakenApart,
-  blocks: readonly DeviceBuffer[],
+  memory: readonly DeviceBuffer[],
 ): Persistable {
   if (kind === "buffer") return contents[0]?.buffer as DeviceBuffer;
   if (kind === "buffers") {
     return Object.fromEntries(contents.map(({ name, buffer }) => [name, buffer]));
   }
-  const tensors = new Map(contents.map(({ name, buffer, format }): [string, LoadedTensor] => {
-    return [name, { buffer, format: format ?? "U8" }];
-  }));
-  return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
+  const tensors = contents.map(({ name, buffer, format = "U8" }) => {
+    return [name, { tensor: buffer, format }] as const;
+  });
+  return new SafetensorsModel(new Parts({ memory, tensors, metadata }));
 }
 
 /** Describes contents over the chunks of a resource; chunks without any are left out. */
@@ -151,7 +148,6 @@ export function describeContents(
 export function makeContents(
   { kind, blocks: facts, contents, metadata }: Description,
   { addresses, resource, stream }: {
-    /** The address of each block. */
     readonly addresses: readonly bigint[];
     readonly resource: VirtualMemoryResource;
     readonly stream: CudaStream;

@@ -35,7 +35,6 @@ export interface Answered extends KeeperAnswer {
   readonly descriptors: readonly number[];
 }
 
-/** Options for a wait. */
 export interface KeeperWaiting {
   readonly signal?: AbortSignal | undefined;
   /** The longest wait in milliseconds. */
@@ -51,7 +50,6 @@ export class KeeperConnection implements Disposable {
   readonly pid: number;
   /** The kit's version there. */
   readonly kit: string;
-  /** The version of its protocol. */
   readonly protocol: number;
   /** The last answer that is waited for. */
   #last: Promise<unknown> = Promise.resolve();

@@ -1,7 +1,8 @@
 // The program of the keeper: a process without CUDA, and without the kit's other modules, that holds the
-// descriptors of persisted memory. Its source is two classes, given to Deno as text, so it uses nothing
+// descriptors of persisted memory. Its source is three classes, given to Deno as text, so it uses nothing
 // but what it is given.
 
+import { SocketMessage } from "../sharing/socket_message.ts";
 import { KEEPER_FACTS, type KeeperOrder, KeeperSystem, type KeeperTask } from "./keeper_system.ts";
 import type {
   AsleepFacts,
@@ -51,11 +52,9 @@ interface Want extends Pick<Entry, "key"> {
   readonly anew: boolean;
   /** The reason to wait that it was told. */
   toldOf?: KeeperAnswer["state"];
-  /** The client makes it. */
   isMaking?: boolean;
 }
 
-/** A connection. */
 interface Client {
   readonly socket: number;
   readonly pid: number;
@@ -489,11 +488,13 @@ class Keeper {
 export function keeperProgram(order: KeeperOrder): string {
   const task: KeeperTask = { ...order, ...KEEPER_FACTS };
   // The call comes last: a text that was cut off does nothing.
-  return `const System = ${textOf(KeeperSystem)};\nconst Keeper = ${textOf(Keeper)};\n` +
-    `const task = ${JSON.stringify(task)};\nawait new Keeper(new System(task), task).run();\n`;
+  const classes = Object.entries({ Message: SocketMessage, System: KeeperSystem, Keeper });
+  return classes.map(([name, source]) => `const ${name} = ${textOf(source)};\n`).join("") +
+    `const task = ${JSON.stringify(task)};\n` +
+    "await new Keeper(new System(task, Message), task).run();\n";
 }
 
 /** Returns the source of a class; a bundler that keeps names adds a static block, with a helper of its own. */
-function textOf(source: typeof KeeperSystem | typeof Keeper): string {
+function textOf(source: { toString(): string }): string {
   return `${source}`.replaceAll(/\bstatic\s*\{[^{}]*\}/g, "");
 }

@@ -19,6 +19,7 @@ import {
   SOL_SOCKET,
   SYS_PIDFD_OPEN,
 } from "../../ffi/host.ts";
+import type { MessageSystem, SocketMessage } from "../sharing/socket_message.ts";
 import { VERSION } from "../words/version.ts";
 import {
   MOST_DESCRIPTORS,
@@ -87,14 +88,15 @@ export class KeeperSystem {
   readonly #task: KeeperTask;
   readonly #calls: Calls;
   #lock = -1;
-  /** The listening socket. */
   listener = -1;
   #inode = 0n;
-  /** The memory that the last message points to. */
-  kept: readonly object[] = [];
+  readonly #Message: typeof SocketMessage;
+  /** Kept while the system reads what its head points to. */
+  #last: SocketMessage | undefined;
 
-  constructor(task: KeeperTask) {
+  constructor(task: KeeperTask, Message: typeof SocketMessage) {
     this.#task = task;
+    this.#Message = Message;
     this.#calls = Deno.dlopen(task.library, task.calls).symbols as Calls;
     this.#calls.errnoLocation(); // binding it later would change errno
   }
@@ -117,7 +119,6 @@ export class KeeperSystem {
     this.#calls.pwrite(this.#lock, bytes, BigInt(bytes.byteLength), 0n);
   }
 
-  /** Listens; returns whether it does. */
   listen(): boolean {
     const { folder, numbers: { AF_UNIX, SOCKET_KIND } } = this.#task;
     const path = `${folder}/keeper.sock`;
@@ -208,7 +209,6 @@ export class KeeperSystem {
     return Number(cell[0]);
   }
 
-  /** Closes descriptors. */
   close(...descriptors: readonly number[]): void {
     for (const descriptor of descriptors) this.#calls.close(descriptor);
   }
@@ -239,69 +239,31 @@ export class KeeperSystem {
 
   /** Sends an answer, with descriptors if there are any; returns whether the system accepted it. */
   send(socket: number, answer: object, descriptors: readonly number[] = []): boolean {
-    const { MSG_FLAGS, SCM_RIGHTS, SOL_SOCKET } = this.#task.numbers;
     const bytes = new TextEncoder().encode(JSON.stringify(answer));
-    const used = 16 + 4 * descriptors.length;
-    const control = new DataView(new ArrayBuffer((used + 7) & ~7));
-    control.setBigUint64(0, BigInt(used), true);
-    control.setInt32(8, SOL_SOCKET, true);
-    control.setInt32(12, SCM_RIGHTS, true);
-    for (const [at, descriptor] of descriptors.entries()) {
-      control.setInt32(16 + 4 * at, descriptor, true);
-    }
-    const controlBytes = descriptors.length === 0 ? 0 : control.byteLength;
-    const head = this.#message(bytes, new Uint8Array(control.buffer, 0, controlBytes));
-    return Number(this.#calls.sendmsg(socket, head, MSG_FLAGS)) === bytes.byteLength;
+    this.#last = new this.#Message(this.#messages, { bytes, descriptors });
+    const { MSG_FLAGS } = this.#task.numbers;
+    return Number(this.#calls.sendmsg(socket, this.#last.head, MSG_FLAGS)) === bytes.byteLength;
   }
 
   /** Receives a message; an empty text at the end of the connection, undefined when there is none yet. */
   receive(
     socket: number,
   ): { readonly text: string; readonly descriptors: readonly number[] } | undefined {
-    const { mostDescriptors, mostMessageBytes, numbers } = this.#task;
-    const { MSG_RECEIVE, SCM_RIGHTS, SOL_SOCKET, EAGAIN } = numbers;
+    const { mostDescriptors: room, mostMessageBytes, numbers } = this.#task;
     const bytes = new Uint8Array(mostMessageBytes);
-    const control = new Uint8Array(16 + 4 * mostDescriptors + 8);
-    const head = this.#message(bytes, control);
-    const count = Number(this.#calls.recvmsg(socket, head, MSG_RECEIVE));
+    const message = new this.#Message(this.#messages, { bytes, room });
+    const count = Number(this.#calls.recvmsg(socket, message.head, numbers.MSG_RECEIVE));
     if (count < 0) {
       const errno = new Int32Array(1);
       this.#calls.copyOut(errno, this.#calls.errnoLocation(), 4n);
-      if (errno[0] === EAGAIN) return undefined;
-    }
-    const descriptors: number[] = [];
-    const view = new DataView(control.buffer);
-    const end = count < 0 ? 0 : Number(new DataView(head.buffer).getBigUint64(40, true));
-    for (let at = 0; at + 16 <= end;) {
-      const length = Number(view.getBigUint64(at, true));
-      if (length < 16) break;
-      const isRights = view.getInt32(at + 8, true) === SOL_SOCKET &&
-        view.getInt32(at + 12, true) === SCM_RIGHTS;
-      for (let i = at + 16; isRights && i + 4 <= Math.min(end, at + length); i += 4) {
-        descriptors.push(view.getInt32(i, true));
-      }
-      at += (length + 7) & ~7;
+      if (errno[0] === numbers.EAGAIN) return undefined;
     }
     const text = new TextDecoder().decode(bytes.subarray(0, Math.max(0, count)));
-    return { text, descriptors };
+    return { text, descriptors: count < 0 ? [] : message.descriptors() };
   }
 
-  /** Writes a `struct msghdr`, and keeps what it points to until the next one. */
-  #message(
-    bytes: Uint8Array<ArrayBuffer>,
-    control: Uint8Array<ArrayBuffer>,
-  ): Uint8Array<ArrayBuffer> {
-    const piece = new BigUint64Array([this.#addressOf(bytes), BigInt(bytes.byteLength)]);
-    const head = new Uint8Array(56);
-    const view = new DataView(head.buffer);
-    view.setBigUint64(16, this.#addressOf(piece), true);
-    view.setBigUint64(24, 1n, true);
-    if (control.byteLength > 0) {
-      view.setBigUint64(32, this.#addressOf(control), true);
-      view.setBigUint64(40, BigInt(control.byteLength), true);
-    }
-    this.kept = [piece, bytes, control];
-    return head;
+  get #messages(): MessageSystem {
+    return { ...this.#task.numbers, addressOf: this.#calls.addressOf };
   }
 
   #socketInode(): bigint {
@@ -309,10 +271,6 @@ export class KeeperSystem {
     const path = this.#text(`${this.#task.folder}/keeper.sock`);
     const status = this.#calls.statx(-100, path, 0x100, 0x7ff, facts);
     return status === 0 ? facts.getBigUint64(32, true) : 0n;
-  }
-
-  #addressOf(array: Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>): bigint {
-    return this.#calls.addressOf(array, array, 0n);
   }
 
   #text(text: string): Uint8Array<ArrayBuffer> {

@@ -25,7 +25,6 @@ export type Wholeness = "clean" | "dirty" | "unknown";
 /** A process that ended, or let go, while writes were not known to be finished. */
 export interface Taint {
   readonly state: Exclude<Wholeness, "clean">;
-  /** The process. */
   readonly pid: number;
   /** When it was noticed, in milliseconds since 1970. */
   readonly at: number;
@@ -64,16 +63,13 @@ export interface KeptFacts extends KeptWords {
   readonly device: string;
   /** When it was made, in milliseconds since 1970. */
   readonly madeAt: number;
-  /** The process that made it. */
   readonly madeBy: number;
-  /** Number of descriptors that keep its memory. */
   readonly descriptorCount: number;
   readonly openers: readonly Opener[];
   readonly taint: Taint | null;
   readonly asleep: AsleepFacts | null;
 }
 
-/** A request to the keeper. */
 export type KeeperRequest =
   | { readonly op: "hello"; readonly vramkit: number; readonly kit: string }
   | { readonly op: "list" }
@@ -89,12 +85,10 @@ export type KeeperRequest =
   | { readonly op: "away"; readonly file: LoadedFile | null }
   | { readonly op: "wake"; readonly descriptorCount: number };
 
-/** An answer of the keeper. */
 export interface KeeperAnswer {
   readonly vramkit?: number;
   readonly kit?: string;
   readonly pid?: number;
-  /** The reason of a refusal. */
   readonly refused?: "words" | "descriptors" | "openers" | "open" | "asleep";
   /**
    * For a want: it is there, to be made by whoever asks, or asleep in another process; first that another

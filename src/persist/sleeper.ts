@@ -38,7 +38,6 @@ type SleepContents =
 /** Memory that sleeps, and the effect of its uses. */
 interface SleeperFields {
   readonly context: Context;
-  /** Its name in messages. */
   readonly name: string;
   readonly parts: readonly SleepPart[];
   readonly allocations: readonly Allocation[];

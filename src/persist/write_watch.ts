@@ -19,7 +19,6 @@ export class WriteWatch implements UseGate {
   #isOver = false;
   #timer: number | undefined;
 
-  /** Watches from now on. */
   constructor(context: Context, page: StatePage, usages: readonly StreamUsage[]) {
     this.#context = context;
     this.#page = page;

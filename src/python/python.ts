@@ -73,7 +73,6 @@ export interface PythonStreamOptions {
 
 const PYTHON_STREAM_OPTIONS = new OptionSet<PythonStreamOptions>({ gpu: ANYTHING, label: TEXT });
 
-/** A reply of the Python side. */
 interface Reply {
   readonly value?: unknown;
   readonly error?: PythonFailure & { readonly made: readonly number[] };

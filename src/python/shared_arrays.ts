@@ -18,11 +18,9 @@ export type Shareable = GpuBuffer | StridedView;
 
 /** Facts about an array that was given to Python. */
 interface GivenFacts extends Readonly<Record<string, unknown>> {
-  /** The array's number. */
   readonly number: number;
 }
 
-/** An array that Python has. */
 interface Shared {
   readonly source: Shareable;
   readonly block: Allocation;

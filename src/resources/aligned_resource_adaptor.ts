@@ -7,7 +7,6 @@ import type { CudaStream } from "../order/stream.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
 
-/** The alignment of every resource. */
 const GIVEN_BYTES = 256;
 
 /** The alignment, and the requests that get it. */

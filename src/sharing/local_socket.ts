@@ -1,14 +1,10 @@
 // Sockets between processes of one machine, which can carry file descriptors. A name that is no path is
 // not a file: it vanishes with its process, so nothing has to be cleaned up.
 
-import { roundUp } from "../../ffi/alignment.ts";
 import {
   AF_UNIX,
-  CMSGHDR,
   ERRNO,
-  IOVEC,
   MSG,
-  MSGHDR,
   SCM_RIGHTS,
   SO_PEERCRED,
   SOCK,
@@ -19,18 +15,18 @@ import {
 import { lastErrno, openSystem, systemError, uninterrupted } from "../disk/system_error.ts";
 import { endWithWorker } from "../disk/worker_descriptor.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
+import { SocketMessage } from "./socket_message.ts";
 
 /** Room of a message whose words are few; longer ones come from something else. */
 const SMALL_ROOM: MessageRoom = { byteLength: 128, descriptorCount: 28 };
-
-/** Each control message begins at a multiple of this (CMSG_ALIGN). */
-const CONTROL_ALIGNMENT = 8;
 
 /** The longest path of a socket: `sun_path` of sys/un.h has one byte more. */
 export const LONGEST_PATH_BYTES = 107;
 
 /** Connections that wait to be accepted. */
 const BACKLOG = 64;
+
+const RIGHTS = { SOL_SOCKET, SCM_RIGHTS } as const;
 
 const KIND = SOCK.SEQPACKET | SOCK.CLOEXEC | SOCK.NONBLOCK;
 
@@ -149,9 +145,8 @@ export class LocalSocket implements Disposable {
 
   /** Sends a message, with descriptors if there are any; returns whether the system accepted it. */
   send(bytes: Uint8Array<ArrayBuffer>, descriptors: readonly number[] = []): boolean {
-    const control = controlOf(descriptors);
-    const message = new Message(bytes, control);
-    const { sendmsg } = openSystem();
+    const { addressOf, sendmsg } = openSystem();
+    const message = new SocketMessage({ ...RIGHTS, addressOf }, { bytes, descriptors });
     const flags = MSG.NOSIGNAL | MSG.DONTWAIT;
     return uninterrupted(() => sendmsg(this.descriptor, message.head, flags)) >= 0;
   }
@@ -159,9 +154,10 @@ export class LocalSocket implements Disposable {
   /** Receives the next message; undefined when none has arrived yet. */
   receive(room: MessageRoom = SMALL_ROOM): Received | undefined {
     const bytes = new Uint8Array(room.byteLength);
-    const message = new Message(bytes, new Uint8Array(controlBytesOf(room.descriptorCount)));
+    const { addressOf, recvmsg } = openSystem();
+    const parts = { bytes, room: room.descriptorCount };
+    const message = new SocketMessage({ ...RIGHTS, addressOf }, parts);
     const flags = MSG.DONTWAIT | MSG.CMSG_CLOEXEC;
-    const { recvmsg } = openSystem();
     const count = Number(uninterrupted(() => recvmsg(this.descriptor, message.head, flags)));
     if (count < 0 && lastErrno() === ERRNO.EAGAIN) return undefined;
     const descriptors = count < 0 ? [] : message.descriptors();
@@ -181,71 +177,9 @@ export class LocalSocket implements Disposable {
   }
 }
 
-/** Returns the bytes of a control message with descriptors. */
-function controlBytesOf(descriptorCount: number): number {
-  return roundUp(CMSGHDR.byteLength + 4 * descriptorCount, CONTROL_ALIGNMENT);
-}
-
-function controlOf(descriptors: readonly number[]): Uint8Array<ArrayBuffer> {
-  const count = descriptors.length;
-  if (count === 0) return new Uint8Array(0);
-  const head = CMSGHDR.byteLength;
-  const cmsg_len = BigInt(head + 4 * count);
-  const control = new Uint8Array(controlBytesOf(count));
-  control.set(CMSGHDR.encode({ cmsg_len, cmsg_level: SOL_SOCKET, cmsg_type: SCM_RIGHTS }));
-  control.set(new Uint8Array(Int32Array.from(descriptors).buffer), head);
-  return control;
-}
-
 /** Closes a descriptor that came with a message. */
 export function closeDescriptor(descriptor: number): void {
   openSystem().close(descriptor);
-}
-
-/** A message in the C library's form: a head that points to the bytes. */
-class Message {
-  /** The head. */
-  readonly head: Uint8Array<ArrayBuffer>;
-  // Kept here, because the head has only their addresses.
-  readonly #control: Uint8Array<ArrayBuffer>;
-  readonly #piece: Uint8Array<ArrayBuffer>;
-
-  constructor(bytes: Uint8Array<ArrayBuffer>, control: Uint8Array<ArrayBuffer>) {
-    const { addressOf } = openSystem();
-    const piece = IOVEC.encode({
-      iov_base: addressOf(bytes, bytes, 0n),
-      iov_len: BigInt(bytes.byteLength),
-    });
-    this.#piece = piece;
-    this.#control = control;
-    this.head = MSGHDR.encode({
-      msg_iov: addressOf(this.#piece, this.#piece, 0n),
-      msg_iovlen: 1n,
-      msg_control: control.byteLength === 0 ? 0n : addressOf(control, control, 0n),
-      msg_controllen: BigInt(control.byteLength),
-    });
-  }
-
-  /** The descriptors that were received. */
-  descriptors(): number[] {
-    const found: number[] = [];
-    const control = this.#control;
-    const view = new DataView(control.buffer);
-    const end = Math.min(control.byteLength, Number(MSGHDR.decode(this.head).msg_controllen));
-    let at = 0;
-    while (at + CMSGHDR.byteLength <= end) {
-      const { cmsg_len, cmsg_level, cmsg_type } = CMSGHDR.decode(control.subarray(at));
-      const byteLength = Number(cmsg_len);
-      if (byteLength < CMSGHDR.byteLength) break;
-      const isRights = cmsg_level === SOL_SOCKET && cmsg_type === SCM_RIGHTS;
-      const stop = Math.min(end, at + byteLength);
-      for (let i = at + CMSGHDR.byteLength; isRights && i + 4 <= stop; i += 4) {
-        found.push(view.getInt32(i, true));
-      }
-      at += roundUp(byteLength, CONTROL_ALIGNMENT);
-    }
-    return found;
-  }
 }
 
 /** A name that is not a file starts with a zero byte, and consists of all given bytes; a path ends with one. */

@@ -68,7 +68,6 @@ function requireTrusted(socket: LocalSocket, key: string): void {
   throw cannotOpen("other-user", "the process at its socket belongs to another user");
 }
 
-/** The wait for another process. */
 interface Limit extends OpenWaiting {
   readonly pid: number | undefined;
   /** Time from which on it has taken too long, by the clock of `performance`. */

@@ -6,7 +6,6 @@ import { CUmemPoolPtrExportData } from "../../ffi/structs.ts";
 import type { Driver } from "../driver/driver.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { DriverPool } from "../memory/driver_pool.ts";
-import { sleep } from "../words/timer.ts";
 import { closeDescriptor, LocalSocket } from "./local_socket.ts";
 import { decodeRequest, encodeAnswer, randomWord } from "./pool_words.ts";
 
@@ -24,7 +23,6 @@ const MAX_ASKED = 64;
 
 /** A block that tickets name. */
 export interface Offer {
-  /** The name of the socket. */
   readonly socket: string;
   /** The secret that opens it. */
   readonly key: string;
@@ -32,7 +30,6 @@ export interface Offer {
   readonly handle: string;
 }
 
-/** A block to offer. */
 interface Block {
   readonly allocation: Allocation;
   /** Start of the driver's allocation, of which the block may be a part. */
@@ -197,17 +194,4 @@ export function isOfferedHere(key: string, driver: Driver): boolean {
 /** Returns whether a block was offered here, by any driver: tests have several in one process. */
 export function isOfferedInThread(key: string): boolean {
   return server?.has(key) === true;
-}
-
-/**
- * For tests: resolves when nothing is offered any more and nobody has anything open.
- *
- * @throws Error when that takes too long.
- */
-export async function untilNothingIsOffered(): Promise<void> {
-  const end = performance.now() + PATIENCE_MILLISECONDS;
-  while (server !== undefined) {
-    if (performance.now() > end) throw new Error("Memory of a pool is still offered, or open");
-    await sleep(LOOK_MILLISECONDS);
-  }
 }

@@ -8,10 +8,8 @@ import { struct, u32 } from "../../ffi/struct.ts";
 const ANSWER = struct({ state: u32, pool: u32 });
 const STATE = { there: 1, freed: 2 } as const;
 
-/** Bytes of a key. */
 const KEY_BYTES = 16;
 
-/** Bytes of a request. */
 const REQUEST_BYTES = KEY_BYTES + CU_IPC_HANDLE_SIZE;
 
 /** A request: a ticket's statements about memory, in hexadecimal digits. */
@@ -22,7 +20,6 @@ export interface PoolRequest {
   readonly handle: string;
 }
 
-/** Writes a request. */
 export function encodeRequest({ key, handle }: PoolRequest): Uint8Array<ArrayBuffer> {
   return Uint8Array.fromHex(key + handle);
 }
@@ -34,7 +31,6 @@ export function decodeRequest(bytes: Uint8Array<ArrayBuffer>): PoolRequest | und
   return { key: key.toHex(), handle: handle.toHex() };
 }
 
-/** An answer to a key. */
 export interface PoolAnswer {
   /** The memory is still there. */
   readonly isThere: boolean;
@@ -42,7 +38,6 @@ export interface PoolAnswer {
   readonly pool: number;
 }
 
-/** Writes an answer. */
 export function encodeAnswer({ isThere, pool }: PoolAnswer): Uint8Array<ArrayBuffer> {
   return ANSWER.encode({ state: isThere ? STATE.there : STATE.freed, pool });
 }

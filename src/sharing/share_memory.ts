@@ -18,7 +18,6 @@ import { DisposedError, isRefusal } from "../words/errors.ts";
 import { OpenedMemory } from "./opened_memory.ts";
 import { offerBlock } from "./pool_server.ts";
 
-/** Memory to share. */
 export interface SharedElements<D extends DType> {
   readonly span: MemorySpan;
   readonly dtype: D;

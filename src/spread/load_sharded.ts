@@ -66,7 +66,6 @@ const ALIGNMENT = 256;
 
 /** The parts that this process loads, when other processes load the rest. */
 export interface OwnParts {
-  /** Number of its first part. */
   readonly firstPart: number;
   readonly count: number;
 }
@@ -75,7 +74,6 @@ export interface OwnParts {
 interface PlannedShard {
   readonly shard: OpenShard;
   readonly tensors: readonly (DistributedTensor & { readonly offsets: readonly number[] })[];
-  /** Bytes of the block of each device. */
   readonly blockBytes: readonly number[];
 }
 
@@ -125,7 +123,7 @@ export async function loadSharded(
     const memory = blocks.flatMap((list) => list[file] ?? []);
     for (const tensor of planned) {
       const parts = partsIn(memory, tensor, own.firstPart);
-      tensors.set(tensor.entry.name, { parts, format: tensor.entry.format });
+      tensors.set(tensor.entry.name, { tensor: parts, format: tensor.entry.format });
       addReads(reads, { shard, tensor, buffers: parts.buffers, firstPart: own.firstPart });
     }
   }

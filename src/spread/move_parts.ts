@@ -2,7 +2,7 @@
 
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { floatsIn, hostDestination, hostSource } from "../buffers/host_elements.ts";
-import { partOf, peerRoute, queueCopyNow } from "../copies/copy.ts";
+import { MEMORY, partOf, peerRoute, queueCopyNow } from "../copies/copy.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
@@ -69,7 +69,7 @@ function movePart(
   { buffer, rows: elements, andThen }: PartMove,
   { besides, ...options }: TransferOptions & { readonly besides: Set<PendingWork> },
 ): Promise<void> | undefined {
-  const { span } = buffer;
+  const span = buffer[MEMORY]();
   if (span.byteLength === 0) return undefined;
   const stream = defaultStreamOf(buffer.context);
   const hostBytes = isWide ? 4 : elementBytes(dtype);
@@ -143,7 +143,7 @@ export interface Share {
  * @param buffers Room for the whole on each device.
  */
 export function handingOn(buffers: readonly GpuBuffer[], share: Share): FollowingWork {
-  const spans = buffers.map(({ span }) => partOf(span, share));
+  const spans = buffers.map((buffer) => partOf(buffer[MEMORY](), share));
   const [source] = spans.splice(share.rank, 1);
   if (source === undefined) return { uses: [], queue: () => {} };
   // Each device begins with a different one, so that not all of them write to the same device.

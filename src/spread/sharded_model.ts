@@ -2,19 +2,14 @@
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
-import { LoadedTensors } from "../interop/loaded_contents.ts";
+import { LoadedTensors, type NamedFormat } from "../interop/loaded_contents.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import type { DeviceParts } from "./device_parts.ts";
 
-/** One tensor of a loaded model. */
-export interface ShardedTensor {
-  /** Its buffers, views of the model's memory on each device. */
-  readonly parts: DeviceParts;
-  /** Element type, by the format's own name. */
-  readonly format: SafetensorsFormat;
-}
+/** One tensor: its buffers, views of the model's memory on each device, and its format. */
+export type ShardedTensor = NamedFormat<DeviceParts, SafetensorsFormat>;
 
 /** The parts of a {@link ShardedModel}. */
 export interface ShardedFields {
@@ -38,10 +33,7 @@ export class ShardedModel extends LoadedTensors<DeviceParts, SafetensorsFormat> 
   /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ShardedFields>) {
     const { metadata, blocks, tensors } = partsOf(parts, new.target);
-    const named = tensors.entries().map(([name, { parts, format }]) => {
-      return [name, { tensor: parts, format }] as const;
-    });
-    super(new Parts({ memory: blocks.flat(), tensors: named }));
+    super(new Parts({ memory: blocks.flat(), tensors }));
     this.metadata = metadata;
     this.deviceBytes = blocks.map((own) => own.reduce((sum, block) => sum + block.byteLength, 0));
   }

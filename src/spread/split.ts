@@ -42,7 +42,6 @@ export interface ElementRows {
   readonly rowCount: number;
 }
 
-/** The part of one device. */
 export interface PartLayout {
   readonly shape: Shape;
   /** The rows of the whole that it consists of. */
@@ -55,7 +54,6 @@ export interface SplitLayout {
   readonly split: Split;
   /** Beginnings of the parts along the axis; all 0 when each device has the whole. */
   readonly offsets: readonly number[];
-  /** The parts, by device. */
   readonly parts: readonly PartLayout[];
 }
 
@@ -63,7 +61,6 @@ export interface SplitLayout {
 export interface SplitSubject {
   readonly dtype: DType;
   readonly shape: Shape;
-  /** Number of parts. */
   readonly count: number;
 }
 

@@ -114,7 +114,7 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
   const task = isOrdinary || owned !== undefined ? given : besideParts(given);
   const isInOrder = isOrdinary && allocation.isInOrder(stream, DEVICE_ACCESS[direction]) &&
     queueOf(stream).lastPostponed === undefined;
-  const comesFirst = task === given && owned?.allocation.isLeaving !== true &&
+  const comesFirst = task === given && owned?.allocation.released !== true &&
     (task.isPlaced === true || arraysInUse.size === 0 &&
         (isInOrder || comesAfterNothing(stream, allocation, owned?.allocation)));
   const isBrief = comesFirst && task.andThen === undefined &&
@@ -137,7 +137,7 @@ export function transferSync(given: HostTransfer): void {
   const isOrdinary = given.host.unmade !== undefined || !mayBeOwned(given.host.memory);
   const owned = isOrdinary ? undefined : ownedApartFrom(given);
   const task = isOrdinary || owned !== undefined ? given : besideParts(given);
-  using _kept = owned?.allocation.isLeaving === true ? owned.allocation.hold() : undefined;
+  using _kept = owned?.allocation.released === true ? owned.allocation.hold() : undefined;
   finishEarlier(task, owned);
   order(task, owned);
   if (isReadByHost(task, owned)) queueOf(stream).synchronizeSync();

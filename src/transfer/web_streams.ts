@@ -1,6 +1,6 @@
 // Device memory as the ends of web streams: bytes come and go in chunks, as fast as both sides can.
 
-import { type MemorySpan, partOf } from "../copies/copy.ts";
+import { MEMORY, type MemorySpan, partOf } from "../copies/copy.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
@@ -38,8 +38,8 @@ class Reading implements Owner {
 
 /** Memory that a web stream reads or fills: a buffer. */
 export interface StreamedMemory {
-  /** The memory; checked on every use. */
-  readonly span: MemorySpan;
+  /** Returns the memory; checked on every use. */
+  [MEMORY](): MemorySpan;
   /** It was disposed. */
   readonly disposed: boolean;
   /** Bytes from the start of its block to its own. */
@@ -64,7 +64,7 @@ export function readableFrom(
   let copying: Promise<Uint8Array<ArrayBuffer>> | undefined;
   async function copyNext(): Promise<Uint8Array<ArrayBuffer>> {
     await nextTurn(); // a reader that only awaits chunks would starve timers
-    const span = memory.disposed ? keptSpan(memory, allocation) : memory.span;
+    const span = memory.disposed ? keptSpan(memory, allocation) : memory[MEMORY]();
     const bytes = new Uint8Array(Math.min(CHUNK_BYTES, Math.max(0, span.byteLength - offset)));
     const part = partOf(span, { offset, byteLength: bytes.byteLength });
     await transfer({ direction: "download", stream, span: part, host: { memory: bytes } });
@@ -169,7 +169,7 @@ export function wholeOf(memory: StreamedMemory, stream: CudaStream): StreamTarge
     stream,
     expectedBytes: byteLength,
     spanFor(endBytes) {
-      if (endBytes <= byteLength) return memory.span;
+      if (endBytes <= byteLength) return memory[MEMORY]();
       throw new RangeError(
         `Cannot write a stream to ${memory}: it goes on after ${byteLength} bytes, which is all ` +
           `that the buffer has`,

@@ -40,7 +40,6 @@ export function isRefusal(status: number): boolean {
 export interface FailedCall {
   /** The status code, as in cuda.h. */
   readonly code: number;
-  /** The driver function. */
   readonly call: DriverFunction;
   /** The first error that broke the context, if any. */
   readonly cause?: unknown;

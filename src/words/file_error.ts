@@ -5,7 +5,6 @@ import { requireKind, TEXT } from "./options.ts";
 
 /** @internal A file breaks its format; `path` names it, and the message has the reason. */
 export abstract class FileError extends Error {
-  /** The file. */
   readonly path: string;
 
   /** Creates an error for a file. */

@@ -1,6 +1,5 @@
 // Bytes of several arrays in one.
 
-/** Joins arrays to one. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

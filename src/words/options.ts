@@ -44,7 +44,6 @@ export const SHAPE: OptionKind = {
   accepts: (value) => value !== null,
 };
 
-/** A BigInt. */
 export const BIGINT: OptionKind = {
   expected: "a bigint",
   accepts: (value) => typeof value === "bigint",
@@ -53,7 +52,6 @@ export const BIGINT: OptionKind = {
 /** A plain object with any contents. */
 export const RECORD: OptionKind = { expected: "an object", accepts: isRecord };
 
-/** An array. */
 export const LIST: OptionKind = { expected: "a list", accepts: Array.isArray };
 
 /**

@@ -23,7 +23,6 @@ export interface MemoryAmounts {
   /** Place of the requested memory; the device by default. The other amounts are of this place. */
   readonly place?: "device" | "host";
   readonly requestedBytes: number;
-  /** Bytes free on the device. */
   readonly freeBytes: number;
   /** The device takes the system's memory: then free bytes are those that the system can give. */
   readonly isSystemMemory?: boolean;

@@ -1,4 +1,4 @@
-// Timers for any length of time, and waits with a limit.
+// Timers for any length of time, waits with a limit, and pauses that nobody waits for.
 
 /** The runtime's timers, taken before tests of programs may replace the global ones. */
 export const TIMERS: Pick<typeof globalThis, "clearTimeout" | "setTimeout"> = {
@@ -30,4 +30,15 @@ export async function within(milliseconds: number, promise: Promise<unknown>): P
   } finally {
     clearTimeout(timer);
   }
+}
+
+const CELL = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/**
+ * Calls a function after a time, in a turn of the event loop. Unlike a timer it does not keep the
+ * program running, and a test that ends before is not told of a leak.
+ */
+export function afterPause(milliseconds: number, run: () => void): void {
+  const { value } = Atomics.waitAsync(CELL, 0, 0, milliseconds);
+  if (value instanceof Promise) void value.then(run);
 }

@@ -1,6 +1,5 @@
 // Sentences in lines that a terminal of 80 columns shows whole.
 
-/** Columns of a line. */
 const COLUMNS = 80;
 
 /**

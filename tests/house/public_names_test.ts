@@ -131,7 +131,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   "./safetensors": wordsOf(`
     DeviceModel
     HubModelOptions HubOptions
-    LoadSafetensorsOptions LoadTensorsOptions LoadedTensor LoadedTensors
+    LoadSafetensorsOptions LoadTensorsOptions LoadedTensors
     NamedFormat NamedTensors
     ReadHeaderOptions
     SafetensorsError SafetensorsFormat SafetensorsHeader SafetensorsModel SafetensorsSource

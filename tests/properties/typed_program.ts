@@ -497,7 +497,6 @@ export class TypedProgram {
       () => this.#calls.add(unlessDisposed(lazy.load())),
       () => this.#calls.add(unlessDisposed(part.load())),
       () => lazy.ensureAllocated(),
-      () => void lazy.ptr,
       () => {
         part.fill(7);
         bytes.fill(7, start * width, end * width);

@@ -195,13 +195,11 @@ export const shapedCopyCalls = callGroup((machine) => {
 
 /** Fills of memory: an element, a number of elements, and a number of rows. */
 export const fillCalls = callGroup((machine) => {
-  /** Makes a fill of one run. */
   const run =
     (elementBytes: number) =>
     (address: bigint, value: number, elementCount: bigint, stream: bigint): void =>
       fill(stream, { address, value, elementBytes, elementCount: Number(elementCount) });
 
-  /** Makes a fill of rows. */
   const rows =
     (elementBytes: number) =>
     (...[address, pitch, value, elementCount, rowCount, stream]: RowFill): void =>

@@ -51,7 +51,6 @@ class Module {
 
 /** An image that every context can use; the driver looks into it when it is first asked for a part. */
 class Library extends Module {
-  /** Mistake of the image. */
   readonly fault: ImageFault | undefined;
 
   constructor(machine: Machine, image: Cell) {

@@ -28,7 +28,6 @@ import { bytesOf, type Cell, decodeList, get32, get64, giveHandle } from "./cell
 import { put32, put64, requireCell, sizeOf } from "./cells.ts";
 import { allocateHost } from "./memory_calls.ts";
 
-/** Properties of a new pool. */
 type Properties = ReturnType<typeof CUmemPoolProps.decode>;
 
 /** The kind of managed memory, which headers before CUDA 13 do not have. */

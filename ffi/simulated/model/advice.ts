@@ -6,13 +6,11 @@ const PAGE_BYTES = 4096;
 /** The answer of `cuMemRangeGetAttribute` when the pages of a range differ or have no advice. */
 export const NO_LOCATION = -2;
 
-/** Hints for one page. */
 export interface PageAdvice {
   /** Copies for reading may be kept on several devices. */
   readMostly: boolean;
   /** Best place for the page. */
   preferredLocation: number;
-  /** Place of the last prefetch. */
   lastPrefetchLocation: number;
   /** Devices that keep a mapping. */
   accessedBy: ReadonlySet<number>;

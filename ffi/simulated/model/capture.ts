@@ -80,7 +80,6 @@ export class StreamEvent {
 
 /** Records the work of the streams that take part. */
 export class Capture {
-  /** Stream on which the capture began. */
   readonly origin: Stream;
   /** Restrictions on other calls meanwhile, by the driver's number. */
   readonly mode: number;
@@ -207,7 +206,6 @@ export const DISTURBING: ReadonlySet<string> = new Set(
   ] satisfies DriverFunction[],
 );
 
-/** Thread of a call: the one that captures, or another. */
 export type CallingThread = "capturing" | "other";
 
 /** The captures that have not ended, and what their modes forbid meanwhile; relaxed ones forbid nothing. */

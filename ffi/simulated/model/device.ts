@@ -42,7 +42,6 @@ const BYTES_PER_SECOND = {
   fill: 1600e9,
 };
 
-/** Route that bytes take. */
 export type Route = keyof typeof BYTES_PER_SECOND;
 
 /** Returns the cost of moving bytes on a route. */
@@ -117,7 +116,6 @@ export function pciBusIdOf(ordinal: number): string {
   return `0000:${(ordinal + 1).toString(16).toUpperCase().padStart(2, "0")}:00.0`;
 }
 
-/** Returns the attributes of a device by number. */
 export function attributesOf(ordinal: number, settings: SimulationSettings): Map<number, number> {
   const { blockThreads, block, grid, sharedBytes, mostSharedBytes } = LAUNCH_LIMITS;
   return new Map<number, number>([

@@ -19,9 +19,18 @@ export interface Moment {
 
 /** The waits of one simulated host. */
 export class HostWaits {
-  count = 0;
+  #count = 0;
   /** Number of works that were queued at a count and have not named their memory yet. */
   #unnamed = new Map<number, number>();
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Counts one more wait; returns its number. */
+  add(): number {
+    return ++this.#count;
+  }
 
   /** Returns the count at which the oldest work was queued that has still to name its memory. */
   get oldestUnnamed(): number {
@@ -107,7 +116,7 @@ export class Timeline {
     const oldest = this.waits.oldestUnnamed;
     const kept = this.#observations.findLastIndex(({ waitCount }) => waitCount <= oldest);
     this.#observations.splice(0, Math.max(kept, 0));
-    this.#observations.push({ waitCount: ++this.waits.count, epoch });
+    this.#observations.push({ waitCount: this.waits.add(), epoch });
   }
 
   /** Forgets what the host has waited for, which is ordered anyway: it would keep timelines that are gone. */

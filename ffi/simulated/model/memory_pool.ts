@@ -33,7 +33,6 @@ export class MemoryPool {
   /** Best place for managed memory, by the driver's number. */
   readonly preferredLocation: number;
   readonly maxBytes: number;
-  /** Bytes that it holds. */
   reservedBytes = 0;
   /** Bytes that are allocated and whose free is not queued. */
   usedBytes = 0;

@@ -207,7 +207,6 @@ export function read(handle: Uint8Array): SharedHandle | undefined {
   return { kind, pid, ordinal, ...names, byteLength: Number(byteLength) };
 }
 
-/** Returns whether there is a process of a number. */
 export function isProcess(pid: number): boolean {
   const host = findHost() ?? refuse("CUDA_ERROR_NOT_SUPPORTED");
   return host.readlink(cString(`/proc/${pid}/exe`), new Uint8Array(1), 1n) >= 0n;
@@ -231,7 +230,6 @@ function readAt(host: HostApi, descriptor: number, into: Uint8Array<ArrayBuffer>
   return Number(count) === into.byteLength;
 }
 
-/** Memory that a descriptor holds. */
 export interface DescribedMemory {
   /** Number that no other memory has. */
   readonly id: string;

@@ -121,7 +121,6 @@ export class StreamGroup extends Set<Stream> {
   readonly context: Context;
   /** The default stream, which waits for all blocking streams and they for it. */
   readonly legacy: Stream;
-  /** The default stream of the thread. */
   readonly thread: Stream;
 
   constructor(context: Context) {

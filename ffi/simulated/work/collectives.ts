@@ -15,7 +15,6 @@ import { ELEMENT_BYTES, reduce } from "./reduction.ts";
 const LINK_BYTES_PER_SECOND = 200e9;
 const LAUNCH_SECONDS = 10e-6;
 
-/** One call of one rank. */
 export interface RankCall {
   readonly name: NcclFunction;
   readonly communicator: Communicator;

@@ -67,9 +67,11 @@ export async function loadGguf(
   using resources = new DisposableStack();
   const parts = await openParts(path, options, resources);
   const files = parts.map((part) => chosenOf(part, options));
-  const { blocks: memory, views: loaded } = await loadTensors(files, { gpu, stream, options });
-  const views = loaded.map(([{ entry }, tensor]) => [entry, tensor] as const);
-  return new GgufModel(new Parts({ memory, views, metadata: parts[0]?.header.metadata ?? {} }));
+  const { blocks: memory, views } = await loadTensors(files, { gpu, stream, options });
+  const tensors = views.map(([{ entry }, tensor]) => {
+    return [entry.name, { tensor, format: entry.format, entry }] as const;
+  });
+  return new GgufModel(new Parts({ memory, tensors, metadata: parts[0]?.header.metadata ?? {} }));
 }
 
 /** Opens the files of a model and reads their headers. */

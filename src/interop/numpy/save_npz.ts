@@ -2,7 +2,7 @@
 // MiB of the host, and the event loop has its turns meanwhile.
 
 import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
-import { type MemorySpan, partOf } from "../../copies/copy.ts";
+import { MEMORY, type MemorySpan, partOf } from "../../copies/copy.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import { encodeNpyHeader } from "../../numpy/npy_header.ts";
@@ -272,7 +272,7 @@ function namedArrays(
     }
     if (names.has(name)) throw cannotSave(path, `there are two arrays "${name}"`);
     names.add(name);
-    const { span } = array; // a disposed one says so
+    const span = array[MEMORY](); // a disposed one says so
     const chosen = stream ?? currentStreamOf(array.context);
     checkDownload(span, chosen);
     return { name, span, stream: chosen, header: encodeNpyHeader(array.dtype, array.shape) };

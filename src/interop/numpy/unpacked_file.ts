@@ -41,7 +41,6 @@ export class UnpackedFile implements Disposable {
     this.#inflating = isStreamed ? new Inflating(file, entry) : undefined;
   }
 
-  /** Bytes that are left. */
   get leftBytes(): number {
     return this.#entry.byteLength - this.#doneBytes;
   }

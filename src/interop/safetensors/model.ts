@@ -1,7 +1,6 @@
 // A loaded model: tensors by name, in one block of device memory for each file, freed together.
 
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import { comesFrom, Parts, partsOf } from "../../words/parts.ts";
+import { comesFrom, Parts } from "../../words/parts.ts";
 import type { StoredTensor } from "../block_layout.ts";
 import type { LoadedBlocks } from "../load_tensors.ts";
 import { DeviceModel } from "../loaded_contents.ts";
@@ -16,36 +15,12 @@ export function loadedFormat(buffer: object): Pick<TensorEntry, "format" | "shap
   return loaded.get(buffer);
 }
 
-/** One tensor of a loaded model. */
-export interface LoadedTensor {
-  /** View of the tensor in the model's memory. */
-  readonly buffer: DeviceBuffer;
-  /** Element type, by the format's own name. */
-  readonly format: SafetensorsFormat;
-}
-
 /**
  * A model on the device, as {@link CudaDevice.loadSafetensors} returns it: tensors by name. Each
  * tensor is a view of the model's memory; disposing the model frees them all.
  */
 export class SafetensorsModel
-  extends DeviceModel<SafetensorsFormat, Readonly<Record<string, string>>> {
-  /** @ignore Adopts memory and the views of it. */
-  constructor(
-    parts: Parts<{
-      /** The memory, one block for each file. */
-      readonly blocks: readonly DeviceBuffer[];
-      readonly tensors: ReadonlyMap<string, LoadedTensor>;
-      readonly metadata: SafetensorsModel["metadata"];
-    }>,
-  ) {
-    const { metadata, blocks: memory, tensors } = partsOf(parts, new.target);
-    const named = tensors.entries().map(([name, { buffer, format }]) => {
-      return [name, { tensor: buffer, format }] as const;
-    });
-    super(new Parts({ memory, metadata, tensors: named }));
-  }
-}
+  extends DeviceModel<SafetensorsFormat, Readonly<Record<string, string>>> {}
 
 comesFrom(SafetensorsModel, "gpu.loadSafetensors()");
 
@@ -64,13 +39,12 @@ export function storedAs(entry: TensorEntry, dataOffset: number): StoredEntry {
 
 /** Makes a model of loaded tensors. */
 export function modelOf(
-  { blocks, views }: LoadedBlocks<StoredEntry>,
+  { blocks: memory, views }: LoadedBlocks<StoredEntry>,
   metadata: SafetensorsModel["metadata"],
 ): SafetensorsModel {
-  const tensors = new Map(views.map(([{ entry }, buffer]): [string, LoadedTensor] => {
-    const { name, format, shape } = entry;
-    loaded.set(buffer, { format, shape });
-    return [name, { buffer, format }];
-  }));
-  return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
+  const tensors = views.map(([{ entry: { name, format, shape } }, tensor]) => {
+    loaded.set(tensor, { format, shape });
+    return [name, { tensor, format }] as const;
+  });
+  return new SafetensorsModel(new Parts({ memory, tensors, metadata }));
 }

@@ -3,7 +3,7 @@
 
 import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 import type { Shape } from "../../buffers/shape.ts";
-import type { MemorySpan } from "../../copies/copy.ts";
+import { MEMORY, type MemorySpan } from "../../copies/copy.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { currentStreamOf } from "../../order/stream_choice.ts";
@@ -152,7 +152,8 @@ function describe(
       throw new RangeError(`Cannot save a tensor as "${visibleText(name)}": ${problem}`);
     }
     names.add(name);
-    const { dtype, shape, span } = buffer;
+    const { dtype, shape } = buffer;
+    const span = buffer[MEMORY]();
     const named = Object.hasOwn(formats, name) ? formats[name] : undefined;
     if (named === undefined) {
       const own = loadedFormat(buffer) ?? { format: formatOf(dtype), shape };

@@ -21,14 +21,12 @@ export interface PlannedFile {
   /** Names of its tensors. */
   readonly names: readonly string[];
   readonly byteLength: number;
-  /** Writes it. */
   fill(file: DiskFile): Iterable<Step>;
 }
 
 /** The memory that is saved, and the way to do it. */
 interface SavingShards {
   readonly uses: readonly StreamUse[];
-  /** Bytes of all tensors. */
   readonly totalBytes: number;
   readonly inPlace: boolean | undefined;
   readonly sync: boolean | undefined;
@@ -160,7 +158,6 @@ class Shards {
     this.remove([...names].filter((name) => this.#own.test(name) && named?.has(name) !== true));
   }
 
-  /** Removes files. */
   remove(names: Iterable<string>): void {
     for (const name of names) {
       const path = this.pathOf(name);

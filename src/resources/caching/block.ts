@@ -60,9 +60,7 @@ export class Block {
   next: Block | undefined = undefined;
   /** The set of free blocks that it belongs to; undefined while it is in use. */
   home: BlockHome | undefined = undefined;
-  /** The block before it in its list. */
   before: Block | undefined = undefined;
-  /** The block after it in its list. */
   after: Block | undefined = undefined;
 
   /** Describes a block that is in use. */

@@ -30,7 +30,6 @@ interface StreamBlocks {
   readonly large: FreeBlocks;
 }
 
-/** A free block, and where it is. */
 interface FreePlace {
   readonly block: Block;
   readonly home: FreeBlocks;

@@ -75,7 +75,6 @@ testOnDevice("LazyBuffer is allocated by its first use, once", (gpu) => {
   const uses: ((lazy: LazyBuffer<"uint8">) => unknown)[] = [
     (lazy) => lazy.fill(1),
     (lazy) => lazy.clear(),
-    (lazy) => lazy.ptr,
     (lazy) => lazy.uploadSync(new Uint8Array(1000)),
     (lazy) => lazy.subarray(4, 8).fill(1),
     (lazy) => lazy.ensureAllocated(),
@@ -89,6 +88,24 @@ testOnDevice("LazyBuffer is allocated by its first use, once", (gpu) => {
     assertNotEquals(ptr, 0n);
     assertEquals(lazy.ensureAllocated().ptr, ptr);
   }
+});
+
+testOnDevice("LazyBuffer.ptr and span take no memory: they throw before the first use", (gpu) => {
+  using lazy = gpu.lazy("uint8", 8, { label: "x" });
+  const fields: ((buffer: LazyBuffer<"uint8">) => unknown)[] = [
+    ({ ptr }) => ptr,
+    ({ span }) => span,
+  ];
+  for (const field of fields) {
+    for (const buffer of [lazy, lazy.subarray(4)]) {
+      assertThrows(() => field(buffer), TypeError, "has no memory yet; call ensureAllocated()");
+    }
+  }
+  assertFalse(lazy.isAllocated);
+  assertEquals(lazy.ensureAllocated().span.byteLength, 8);
+  assertEquals(lazy.subarray(4).ptr, lazy.ptr + 4n);
+  lazy.dispose();
+  for (const field of fields) assertThrows(() => field(lazy), DisposedError);
 });
 
 testOnDevice("LazyBuffer takes the device's memory at first use and gives it back", (gpu) => {
@@ -190,10 +207,9 @@ Deno.test("LazyBuffer reads its file at first use, the part that it was given", 
     const path = `${folder}/values.bin`;
     const values = Float32Array.from({ length: 100 }, (_, index) => index);
     const uses: ((lazy: LazyBuffer<"float32">) => unknown)[] = [
-      (lazy) => lazy.ptr,
       (lazy) => lazy.downloadSync(),
       (lazy) => lazy.ensureAllocated(),
-      (lazy) => lazy.subarray(1, 2).as("uint8").span,
+      (lazy) => lazy.subarray(1, 2).as("uint8").downloadSync(),
       (lazy) => lazy.astype("int32").dispose(),
       (lazy) => lazy.strided({ shape: [2], strides: [2] }).contiguous().dispose(),
     ];

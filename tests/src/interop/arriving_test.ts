@@ -132,6 +132,12 @@ testOnDevice("gpu.loadSafetensors() shows no secret of an address, whatever fail
     assertStringIncludes(error.message, words ?? "");
     assert(!Deno.inspect(error).includes("secret"));
   }
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  listener.close();
+  const closed = `http://127.0.0.1:${listener.addr.port}/model`;
+  const error = await assertRejects(() => gpu.loadSafetensors(`${closed}?secret=1`), TypeError);
+  assertStringIncludes(`${error.cause}`, `error sending request for url (${closed}`);
+  assert(!Deno.inspect(error).includes("secret"));
 });
 
 testOnDevice(

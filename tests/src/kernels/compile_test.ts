@@ -15,7 +15,7 @@ import type { ParameterType } from "../../../ffi/ptx.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../mod.ts";
 import { CompileError, f32, u64 } from "../../../src/entries/kernels.ts";
-import { cacheKey, findCode, forgetCode, keepCode } from "../../../src/kernels/compile_cache.ts";
+import { cacheFolder, cacheKey, findCode, keepCode } from "../../../src/kernels/compile_cache.ts";
 import { architectureFor, compileText } from "../../../src/kernels/compiler.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { makePipe } from "../../support/files.ts";
@@ -130,10 +130,14 @@ Deno.test("CudaDevice.compile() says that a simulated machine makes no templates
   }, { driver: simulateDriver({ kernels: { set: { run() {} } } }) });
 });
 
+/** Names the folder of compiled code by another path: code in memory is of the former one. */
+function forgetCode(): void {
+  Deno.env.set("VRAMKIT_CACHE", `${cacheFolder()}/..`);
+}
+
 Deno.test("compiled code is found again by this process, and by others through the folder", async () => {
   using folder = new TemporaryFolder();
   using _cache = setVariable("VRAMKIT_CACHE", folder.path);
-  forgetCode();
   const key = await cacheKey(["source", "options"]);
   assertNotEquals(key, await cacheKey(["source", "other options"]));
   assertEquals(await findCode(key), undefined);
@@ -155,19 +159,16 @@ Deno.test("compiled code is found again by this process, and by others through t
   assertEquals(await findCode(key), code);
   const [file, ...others] = [...Deno.readDirSync(`${folder.path}/kernels`)];
   assert(file !== undefined && others.length === 0, "unfinished files are left");
-  const path = `${folder.path}/kernels/${file.name}`;
-  const bytes = Deno.readFileSync(path);
-  for (let length = 0; length < bytes.length; length++) {
-    Deno.writeFileSync(path, bytes.subarray(0, length));
-    forgetCode();
-    assertEquals(await findCode(key), undefined, `${length} bytes of the file were taken`);
-  }
+  const bytes = Deno.readFileSync(`${folder.path}/kernels/${file.name}`);
+  const write = (name: string, contents: Uint8Array) =>
+    Deno.writeFileSync(`${folder.path}/kernels/${name}.kernel`, contents);
+  write("same", bytes);
+  assertEquals(await findCode("same"), code);
   for (const at of bytes.keys()) {
-    const changed = bytes.slice();
-    changed[at] = (changed[at] ?? 0) ^ 0x55;
-    Deno.writeFileSync(path, changed);
-    forgetCode();
-    assertEquals(await findCode(key), undefined, `a change at ${at} was taken`);
+    write(`short${at}`, bytes.subarray(0, at));
+    assertEquals(await findCode(`short${at}`), undefined, `${at} bytes of the file were taken`);
+    write(`changed${at}`, bytes.with(at, (bytes[at] ?? 0) ^ 0x55));
+    assertEquals(await findCode(`changed${at}`), undefined, `a change at ${at} was taken`);
   }
 });
 
@@ -202,7 +203,6 @@ Deno.test("compiled code that somebody else may have written is not used, with o
       : []),
   ];
   for (const [words, change] of changes) {
-    forgetCode();
     await keepCode(key, code);
     forgetCode();
     assertEquals(await findCode(key), code, "before");
@@ -214,7 +214,6 @@ Deno.test("compiled code that somebody else may have written is not used, with o
     assertStringIncludes(warnings.texts[0] ?? "", words);
     Deno.removeSync(`${folder.path}/made`, { recursive: true });
   }
-  forgetCode();
 });
 
 Deno.test("the simulated compiler knows CUDA's types, structs and what the source names", async () => {

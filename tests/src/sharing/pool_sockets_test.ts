@@ -7,7 +7,6 @@ import { Worker } from "node:worker_threads";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
 import { LocalSocket } from "../../../src/sharing/local_socket.ts";
-import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
 import {
   decodeAnswer,
   decodeRequest,
@@ -15,6 +14,7 @@ import {
   encodeRequest,
 } from "../../../src/sharing/pool_words.ts";
 import { openTestDevice } from "../../support/driver.ts";
+import { untilNothingIsOffered } from "../../support/pool_offers.ts";
 import { Random } from "../../support/random.ts";
 import type { Habit } from "../../support/sharing/hostile_program.ts";
 import { Peer } from "../../support/sharing/peer.ts";

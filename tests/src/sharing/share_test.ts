@@ -16,11 +16,11 @@ import {
 import { type DriverApi, simulateDriver } from "../../../src/entries/simulated.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { LocalSocket } from "../../../src/sharing/local_socket.ts";
-import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
 import { refusedHandle } from "../../../src/sharing/refusals.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
+import { untilNothingIsOffered } from "../../support/pool_offers.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
 import { testOnLinux, testUnless } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";

@@ -5,7 +5,7 @@ import { assertEquals } from "@std/assert";
 import { simulateDriver } from "../../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../../src/device/device.ts";
 import type { HandedOver } from "../../../../src/sharing/hand_over.ts";
-import { untilNothingIsOffered } from "../../../../src/sharing/pool_server.ts";
+import { untilNothingIsOffered } from "../../pool_offers.ts";
 import { TicketError } from "../../../../src/ticket.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../sharing/peer_words.ts";
 import type { Step } from "../scene.ts";
