@@ -10,6 +10,7 @@ import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { DEFAULT_LIMITS, MAX_AHEAD_BYTES, MAX_ARRAYS_ASKED } from "../../../src/transfer/ways.ts";
 import { sleep } from "../../../src/words/timer.ts";
 import { assertHoldsOnly, patternBytes } from "../../support/contents.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -185,28 +186,33 @@ Deno.test("ArrayMaker gives none once lanes end, and leaves nothing open", {
 /** Enough lanes, also on a machine with few cores. */
 const LIMITS = { ...DEFAULT_LIMITS, laneCount: 7, sharedLaneCount: 7 };
 
-Deno.test("downloads into new arrays of 0.5 to 32 MiB bring their bytes, whatever became of those before", () =>
-  withDevice(async (gpu) => {
-    const engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
-    await engine.runLanes();
-    for (const byteLength of [MIB / 2, MIB + 8, 4 * MIB + 8, 8 * MIB, 32 * MIB]) {
-      const values = patternBytes(byteLength, byteLength % 97);
-      using x = gpu.uploadSync(new Float64Array(values.buffer));
-      const kept: Float64Array<ArrayBuffer>[] = [];
-      const rounds = byteLength > 8 * MIB ? 5 : 17;
-      for (let round = 0; round < rounds; round++) {
-        const array = round % 2 === 0 ? await x.download() : x.downloadSync();
-        assertEquals([array.buffer.byteLength, array.byteOffset], [byteLength, 0]);
-        assert(array.constructor === Float64Array);
-        if (round % 3 === 0) structuredClone(array.buffer, { transfer: [array.buffer] });
-        else if (round % 3 === 1) array.fill(-1);
-        else if (kept.length < 4) kept.push(array);
-        if (round % 16 === 0) assertEquals(new Uint8Array(x.downloadSync().buffer), values);
+Deno.test(
+  inTurn(
+    "downloads into new arrays of 0.5 to 32 MiB bring their bytes, whatever became of those before",
+  ),
+  () =>
+    withDevice(async (gpu) => {
+      const engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
+      await engine.runLanes();
+      for (const byteLength of [MIB / 2, MIB + 8, 4 * MIB + 8, 8 * MIB, 32 * MIB]) {
+        const values = patternBytes(byteLength, byteLength % 97);
+        using x = gpu.uploadSync(new Float64Array(values.buffer));
+        const kept: Float64Array<ArrayBuffer>[] = [];
+        const rounds = byteLength > 8 * MIB ? 5 : 17;
+        for (let round = 0; round < rounds; round++) {
+          const array = round % 2 === 0 ? await x.download() : x.downloadSync();
+          assertEquals([array.buffer.byteLength, array.byteOffset], [byteLength, 0]);
+          assert(array.constructor === Float64Array);
+          if (round % 3 === 0) structuredClone(array.buffer, { transfer: [array.buffer] });
+          else if (round % 3 === 1) array.fill(-1);
+          else if (kept.length < 4) kept.push(array);
+          if (round % 16 === 0) assertEquals(new Uint8Array(x.downloadSync().buffer), values);
+        }
+        for (const array of kept) assertEquals(new Uint8Array(array.buffer), values);
       }
-      for (const array of kept) assertEquals(new Uint8Array(array.buffer), values);
-    }
-    const kept = () => gpu.report().data.caches.find(({ name }) => name === "new arrays");
-    assertGreater(kept()?.byteLength ?? 0, 0);
-    gpu.trim();
-    assertEquals(kept()?.byteLength, 0);
-  }));
+      const kept = () => gpu.report().data.caches.find(({ name }) => name === "new arrays");
+      assertGreater(kept()?.byteLength ?? 0, 0);
+      gpu.trim();
+      assertEquals(kept()?.byteLength, 0);
+    }),
+);

@@ -19,7 +19,7 @@ import { Random } from "../../support/random.ts";
 import type { Habit } from "../../support/sharing/hostile_program.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf } from "../../support/sharing/peer_words.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 import { TextLineStream } from "../../support/text_lines.ts";
 
 const HOSTILE = new URL("../../support/sharing/hostile_program.ts", import.meta.url).pathname;
@@ -172,7 +172,7 @@ testOnLinux(
     }),
 );
 
-testOnLinux(
+takingTurns(testOnLinux)(
   "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
   () =>
     withPeer(async (gpu, peer) => {

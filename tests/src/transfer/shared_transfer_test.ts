@@ -18,7 +18,7 @@ import { sleep } from "../../../src/words/timer.ts";
 import { assertHoldsOnly, assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { share, testRandom } from "../../support/random.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
 const MIB = 2 ** 20;
 const MAX_BYTES = 8 * MIB;
@@ -107,7 +107,7 @@ testOnLinux("moveShared() comes after what its stream has queued", async () => {
 const FAULTS: readonly DriverFunction[] = ["cuMemcpyAsync", "cuEventRecord", "cuEventQuery"];
 
 for (const name of FAULTS) {
-  testOnLinux(
+  takingTurns(testOnLinux)(
     `moveShared() in which ${name} fails throws, and the next ones are right`,
     async () => {
       using scene = await SharingScene.open();

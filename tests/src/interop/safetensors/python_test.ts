@@ -16,6 +16,7 @@ import { damage } from "../../../support/safetensors/damage.ts";
 import { fileOf, TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
 import { PEER, PEER_MODULES } from "../../../support/safetensors/peer.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
+import { takingTurns } from "../../../support/test_unless.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 const testWithPeer = await testsWith(...PEER_MODULES);
@@ -32,20 +33,23 @@ const STRICTER = [
   /not a list of sizes$|not two sizes$/, // sizes beyond 2^53
 ];
 
-testWithPeer("saveSafetensors() writes what Python reads, of files of Python's", async () => {
-  using folder = new TemporaryFolder();
-  const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
-  Deno.mkdirSync(theirs);
-  Deno.mkdirSync(ours);
-  await runPython([PEER, "random", theirs, String(FILE_COUNT)]);
-  await withDevice(async (gpu) => {
-    for (const { name } of Deno.readDirSync(theirs)) {
-      using model = await gpu.loadSafetensors(`${theirs}/${name}`);
-      await saveSafetensors(`${ours}/${name}`, model);
-    }
-  });
-  assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
-});
+takingTurns(testWithPeer)(
+  "saveSafetensors() writes what Python reads, of files of Python's",
+  async () => {
+    using folder = new TemporaryFolder();
+    const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
+    Deno.mkdirSync(theirs);
+    Deno.mkdirSync(ours);
+    await runPython([PEER, "random", theirs, String(FILE_COUNT)]);
+    await withDevice(async (gpu) => {
+      for (const { name } of Deno.readDirSync(theirs)) {
+        using model = await gpu.loadSafetensors(`${theirs}/${name}`);
+        await saveSafetensors(`${ours}/${name}`, model);
+      }
+    });
+    assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
+  },
+);
 
 testWithPeer("parseHeader() takes none of the damaged files that Python refuses", async () => {
   using folder = new TemporaryFolder();
