@@ -1,7 +1,7 @@
 // Runs the suite: `deno task test [PATHS AND FLAGS OF DENO TEST]`. Without any, it runs all tests in one
 // process more than the machine has cores, up to four: what tests share in a process, such as its heap
-// and its threads, they share with one folder only. A folder's files load the kit once, in one graph of
-// modules; one that needs a fresh kit says so: "// Loads the kit by itself: " and why.
+// and its threads, they share with one folder only. A folder's files are one graph of modules, so that
+// they load the kit once.
 
 import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT, projectFiles } from "./support/project_files.ts";
@@ -21,13 +21,10 @@ const FLAGS = ["test", "-A", "--no-check"];
 /** The module that loads the files of a folder. */
 const LOADER = "tests/support/loader.ts";
 
-/** Begins the line in which a test file says why it needs a fresh kit. */
-const LOADS_BY_ITSELF = "\n// Loads the kit by itself: ";
-
 /** Files that one process tests. */
 interface Part {
   readonly name: string;
-  readonly files: ReturnType<typeof projectFiles>;
+  readonly paths: readonly string[];
   /** Its size, by which large parts come first. */
   readonly size: number;
 }
@@ -41,7 +38,7 @@ function partsOfSuite(): Part[] {
   );
   const parts: Part[] = [...folders].map(([name, files]) => ({
     name,
-    files,
+    paths: files.map(({ path }) => path),
     size: name.startsWith(PROGRAMS)
       ? Infinity
       : files.reduce((sum, { text }) => sum + text.length, 0),
@@ -50,11 +47,11 @@ function partsOfSuite(): Part[] {
 }
 
 /** Leaves a long folder out of a short run, and says so. */
-function isWanted({ name, files }: Part): boolean {
+function isWanted({ name, paths }: Part): boolean {
   const reason = LONG_FOLDERS[name];
   if (reason === undefined || Deno.env.get("VRAMKIT_TEST_WHOLE") === "1") return true;
   console.log(`    ${name}: skipped, it ${reason}; deno task test:all runs it`);
-  SUMS.ignored += files.length;
+  SUMS.ignored += paths.length;
   return false;
 }
 
@@ -70,15 +67,10 @@ interface Failures {
 }
 
 /** Runs a part, and adds its counts to the sums. */
-async function runPart({ name, files }: Part, failures: Failures): Promise<void> {
+async function runPart({ name, paths }: Part, failures: Failures): Promise<void> {
   const start = performance.now();
-  const { alone = [], together = [] } = Object.groupBy(
-    files,
-    ({ text }) => text.includes(LOADS_BY_ITSELF) ? "alone" : "together",
-  );
-  const [own = [], shared = []] = [alone, together].map((list) => list.map(({ path }) => path));
   const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: [...FLAGS, ...own, LOADER, "--", ...shared],
+    args: [...FLAGS, LOADER, "--", ...paths],
     cwd: fileURLToPath(PROJECT_ROOT),
     env: { NO_COLOR: "1", VRAMKIT_TEST_SEED: seed },
     stdin: "null",

@@ -15,6 +15,7 @@ const TESTS = {
 
 const BAD = {
   "tests/c/bad_test.ts": `Deno.test("bad", () => { throw new Error("wrong"); });`,
+  "tests/c/broken_test.ts": `import "./missing.ts"; Deno.test("left out", () => {});`,
   "tests/d/killed_test.ts": `Deno.test("killed", () => Deno.kill(Deno.pid, "SIGKILL"));`,
 };
 
@@ -27,10 +28,11 @@ Deno.test("run.ts passes when all tests do, and counts them", async () => {
 Deno.test("run.ts fails for a test that fails and for a process that ends, and names them", async () => {
   const { code, stdout } = await runIn({ ...TESTS, ...BAD });
   assertEquals(code, 1, stdout);
-  assertStringIncludes(stdout, "\nFAILED | 2 passed (1 steps) | 2 failed | 1 ignored (");
+  assertStringIncludes(stdout, "\nFAILED | 2 passed (1 steps) | 3 failed | 1 ignored (");
   const [errors = "", failures = ""] = stdout.split("\n FAILURES \n");
   assertStringIncludes(errors, "Error: wrong");
   assertStringIncludes(failures, "bad => ./tests/c/bad_test.ts:1:6");
+  assertStringIncludes(failures, "tests/c/broken_test.ts loads");
   assertStringIncludes(failures, "tests/d");
 });
 

@@ -99,7 +99,7 @@ function hashRange(hash: number, bytes: Uint8Array, start: number, end: number):
   for (let i = start; i < start + lead; i++) hash = mix(hash, bytes[i] ?? 0);
   if (wordCount > 0) {
     const words = new Int32Array(bytes.buffer, address + lead, wordCount);
-    let other = hash; // the processor works on both at a time
+    let other = ~hash; // the processor works on both at a time
     for (let i = 0; i < words.length; i += 2) {
       hash = mix(hash, words[i] ?? 0);
       other = mix(other, words[i + 1] ?? 0);

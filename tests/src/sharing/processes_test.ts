@@ -23,7 +23,7 @@ const ROUNDS: Readonly<Record<Way, number>> = ON_GPU
   : { shareable: share(30), plain: share(30), pool: share(30) };
 
 /** Longest wait for a pool that another process uses. */
-const PATIENCE_MILLISECONDS = 5000;
+const PATIENCE_MILLISECONDS = 60_000;
 
 /** Odd, and larger than the driver's block for small allocations. */
 const LARGE_BYTES = 5 * 2 ** 20 + 3;
