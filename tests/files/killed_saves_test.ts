@@ -12,12 +12,15 @@ import { takingTurns, testOnLinux } from "../support/test_unless.ts";
 /** Kills by each signal. */
 const KILLS = IS_WHOLE ? 2 : 1;
 
-testOnLinux("saveSafetensors() leaves a whole model whenever it is killed", async () => {
-  const { problems, strays } = await killSaves(KILLS * SIGNALS.length, testRandom());
-  assertEquals({ problems, strays }, { problems: [], strays: [] });
-});
+takingTurns(testOnLinux)(
+  "saveSafetensors() leaves a whole model whenever it is killed",
+  async () => {
+    const { problems, strays } = await killSaves(KILLS * SIGNALS.length, testRandom());
+    assertEquals({ problems, strays }, { problems: [], strays: [] });
+  },
+);
 
-testOnLinux(
+takingTurns(testOnLinux)(
   "saveSafetensors() of two programs to one file leaves a whole model at all times",
   async () => {
     const { problems, names, codes } = await raceSaves({ rounds: share(40) });

@@ -18,7 +18,7 @@ export function testOfAll(name: string, fn: () => void | Promise<void>): void {
 }
 
 /** A run of the suite takes one of so many tests that take a second or longer. */
-const TURNS = 5;
+const TURNS = 10;
 
 /** The seed of a run of the suite; a file that runs by itself has none, and takes all its tests. */
 const SEED = Deno.env.get("VRAMKIT_TEST_SEED");

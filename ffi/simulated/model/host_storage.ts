@@ -95,16 +95,11 @@ function hashSamples(hash: number, bytes: Uint8Array, start: number, end: number
 function hashRange(hash: number, bytes: Uint8Array, start: number, end: number): number {
   const address = bytes.byteOffset + start;
   const lead = end - start < 8 ? end - start : (4 - address % 4) % 4;
-  const wordCount = (end - start - lead) >>> 3 << 1;
+  const wordCount = (end - start - lead) >>> 2;
   for (let i = start; i < start + lead; i++) hash = mix(hash, bytes[i] ?? 0);
   if (wordCount > 0) {
     const words = new Int32Array(bytes.buffer, address + lead, wordCount);
-    let other = ~hash; // the processor works on both at a time
-    for (let i = 0; i < words.length; i += 2) {
-      hash = mix(hash, words[i] ?? 0);
-      other = mix(other, words[i + 1] ?? 0);
-    }
-    hash = mix(hash, other);
+    for (let i = 0; i < words.length; i++) hash = mix(hash, words[i] ?? 0);
   }
   for (let i = start + lead + wordCount * 4; i < end; i++) hash = mix(hash, bytes[i] ?? 0);
   return hash;

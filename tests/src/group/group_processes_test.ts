@@ -268,7 +268,7 @@ takingTurns(testWithGroup)("a group lives on when a rank ends that had left it",
   await endAll(others);
 });
 
-testWithGroup(
+takingTurns(testWithGroup)(
   "DeviceGroup.split() of a part fails when rank 0, through which its ranks are connected, is killed",
   async (ranks) => {
     const [first, ...others] = ranks;

@@ -42,18 +42,21 @@ class TestLanes implements Disposable {
   }
 }
 
-Deno.test("ArrayMaker gives arrays of the size asked for, cleared, each with memory of its own", async () => {
-  using lanes = new TestLanes();
-  for (const byteLength of [MIB / 2, MIB + 1, 3 * MIB + 12, 32 * MIB]) {
-    for (const array of await lanes.take(byteLength, byteLength > 4 * MIB ? 2 : 6)) {
-      assertEquals(array.byteLength, byteLength);
-      assert(!array.resizable);
-      const words = new Uint8Array(array);
-      assertHoldsOnly(words, 0);
-      words.fill(255); // the next one is none of these
+Deno.test(
+  inTurn("ArrayMaker gives arrays of the size asked for, cleared, each with memory of its own"),
+  async () => {
+    using lanes = new TestLanes();
+    for (const byteLength of [MIB / 2, MIB + 1, 3 * MIB + 12, 32 * MIB]) {
+      for (const array of await lanes.take(byteLength, byteLength > 4 * MIB ? 2 : 6)) {
+        assertEquals(array.byteLength, byteLength);
+        assert(!array.resizable);
+        const words = new Uint8Array(array);
+        assertHoldsOnly(words, 0);
+        words.fill(255); // the next one is none of these
+      }
     }
-  }
-});
+  },
+);
 
 Deno.test("ArrayMaker gives arrays of two sizes in turn", async () => {
   using lanes = new TestLanes();
@@ -78,21 +81,24 @@ Deno.test("ArrayMaker makes nothing for a size that is asked for once, and for s
   assertEquals(maker.byteLength, 0);
 });
 
-Deno.test("ArrayMaker has a bounded number of bytes ahead, and none once it dropped them", async () => {
-  using lanes = new TestLanes();
-  const { maker } = lanes;
-  await lanes.take(2 * MIB, 1);
-  for (let round = 0; round < 10; round++) {
-    for (const byteLength of [32 * MIB, 32 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
-    assertGreater(maker.byteLength, 0);
-    assertLessOrEqual(maker.byteLength, MAX_AHEAD_BYTES);
-    lanes.lanes.rouse();
-    await sleep(1);
-  }
-  maker.trim();
-  assertEquals(maker.byteLength, 0);
-  await lanes.take(5 * MIB, 3);
-});
+Deno.test(
+  inTurn("ArrayMaker has a bounded number of bytes ahead, and none once it dropped them"),
+  async () => {
+    using lanes = new TestLanes();
+    const { maker } = lanes;
+    await lanes.take(2 * MIB, 1);
+    for (let round = 0; round < 10; round++) {
+      for (const byteLength of [32 * MIB, 32 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
+      assertGreater(maker.byteLength, 0);
+      assertLessOrEqual(maker.byteLength, MAX_AHEAD_BYTES);
+      lanes.lanes.rouse();
+      await sleep(1);
+    }
+    maker.trim();
+    assertEquals(maker.byteLength, 0);
+    await lanes.take(5 * MIB, 3);
+  },
+);
 
 /** An array maker whose lane is the test: it is asked for as many arrays as may be on their way. */
 class ScriptedLane implements Disposable {

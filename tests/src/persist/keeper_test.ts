@@ -313,7 +313,7 @@ testOnLinux("A keeper of another version is named, and can be stopped", async ()
   assert(await scene.pid() !== pid);
 });
 
-testOnLinux("persist() says what to do where no keeper can be started", async () => {
+takingTurns(testOnLinux)("persist() says what to do where no keeper can be started", async () => {
   await using scene = new KeeperScene();
   const program = `
     import { CudaDevice } from "${KIT}";
@@ -375,7 +375,7 @@ takingTurns(testOnLinux)("persist() and forget() leave all as it was, many times
   assertEquals(gpu.live().count, 0);
 });
 
-testOnLinux(
+takingTurns(testOnLinux)(
   `persist() gives right bytes or tells, with its maker killed ${KILLS} times`,
   async () => {
     await using scene = new KeeperScene();

@@ -25,7 +25,7 @@ import { cardOf } from "../../support/display.ts";
 import type { PersistAnswer } from "../../support/persist/peer.ts";
 import { shareOf } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
+import { inTurn, takingTurns, testOnLinux } from "../../support/test_unless.ts";
 import { checkNothingLeft, freeBytes } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -326,41 +326,44 @@ Deno.test("wake() without memory leaves it asleep and whole", async () => {
   assertEquals([await a.at(-1), await b.at(-1)], [9, 8]);
 });
 
-Deno.test("Every driver call that fails while memory sleeps or wakes leaves it whole", async () => {
-  const calls = [
-    "cuMemHostAlloc",
-    "cuMemcpyAsync",
-    "cuMemCreate",
-    "cuMemMap",
-    "cuMemSetAccess",
-  ] as const;
-  for (const call of calls) {
-    for (const failing of shareOf([0, 1, 2, 3])) {
-      const real = simulateDriver();
-      let [count, isOn] = [0, false];
-      const driver = {
-        ...real,
-        [call]: (...args: never[]) => {
-          if (isOn && count++ === failing) return 304;
-          return (real[call] as (...args: never[]) => number)(...args);
-        },
-      };
-      const resource = (gpu: ConstructorParameters<typeof VirtualMemoryResource>[0]) => {
-        return new VirtualMemoryResource(gpu);
-      };
-      using gpu = CudaDevice.open(0, { driver, resource });
-      using a = byteBuffer(gpu, 32 * MIB);
-      using b = gpu.alloc("uint8", 32 * MIB).fill(8);
-      await gpu.synchronize();
-      isOn = true;
-      await gpu.sleep({ a, b }).catch(() => {});
-      await gpu.wake({ a, b }).catch(() => {});
-      isOn = false;
-      await gpu.wake({ a, b });
-      assertEquals([await a.at(-1), await b.at(0)], [9, 8], `${call} ${failing}`);
+Deno.test(
+  inTurn("Every driver call that fails while memory sleeps or wakes leaves it whole"),
+  async () => {
+    const calls = [
+      "cuMemHostAlloc",
+      "cuMemcpyAsync",
+      "cuMemCreate",
+      "cuMemMap",
+      "cuMemSetAccess",
+    ] as const;
+    for (const call of calls) {
+      for (const failing of shareOf([0, 1, 2, 3])) {
+        const real = simulateDriver();
+        let [count, isOn] = [0, false];
+        const driver = {
+          ...real,
+          [call]: (...args: never[]) => {
+            if (isOn && count++ === failing) return 304;
+            return (real[call] as (...args: never[]) => number)(...args);
+          },
+        };
+        const resource = (gpu: ConstructorParameters<typeof VirtualMemoryResource>[0]) => {
+          return new VirtualMemoryResource(gpu);
+        };
+        using gpu = CudaDevice.open(0, { driver, resource });
+        using a = byteBuffer(gpu, 32 * MIB);
+        using b = gpu.alloc("uint8", 32 * MIB).fill(8);
+        await gpu.synchronize();
+        isOn = true;
+        await gpu.sleep({ a, b }).catch(() => {});
+        await gpu.wake({ a, b }).catch(() => {});
+        isOn = false;
+        await gpu.wake({ a, b });
+        assertEquals([await a.at(-1), await b.at(0)], [9, 8], `${call} ${failing}`);
+      }
     }
-  }
-});
+  },
+);
 
 takingTurns(testOnLinux)(
   "A persisted model sleeps and wakes, with the keeper's descriptors",
@@ -499,32 +502,38 @@ testAsleepInFile("Persisted memory is told to be lost with its file", async ({ g
   assertEquals(await anew.at(0), 0);
 });
 
-testAsleepInFile("A death while a file is read leaves it asleep there", async ({ gpu, scene }) => {
-  for (const round of shareOf([0, 1, 2, 3, 4], { least: 2 })) {
-    await using peer = scene.peer();
-    await peer.tell({ do: "free bytes" });
-    peer.tell({ do: "persist", name: "w" }).catch(() => {});
-    await delay(4 * round);
-    await peer.kill();
-  }
-  using here = await openW(gpu);
-  assertEquals(new Set(await here.x.download()), new Set([7]));
-});
-
-testOnLinux("A death on the way to sleep leaves the memory with the keeper", async () => {
-  await using scene = new KeeperScene();
-  using gpu = openTestDevice();
-  for (const round of shareOf([0, 1, 2, 3, 4], { least: 2 })) {
-    await using peer = scene.peer();
-    await peer.tell({ do: "persist", name: "w", value: 7, byteLength: 32 * MIB });
-    peer.tell({ do: "sleep", to: "file", path: scene.pathOf("asleep") }).catch(() => {});
-    await delay(3 * round);
-    await peer.kill();
+takingTurns(testAsleepInFile)(
+  "A death while a file is read leaves it asleep there",
+  async ({ gpu, scene }) => {
+    for (const round of shareOf([0, 1, 2, 3, 4], { least: 2 })) {
+      await using peer = scene.peer();
+      await peer.tell({ do: "free bytes" });
+      peer.tell({ do: "persist", name: "w" }).catch(() => {});
+      await delay(4 * round);
+      await peer.kill();
+    }
     using here = await openW(gpu);
-    assertEquals([await here.x.at(0), await here.x.at(-1)], [7, 7]);
-    await gpu.forget("w");
-  }
-});
+    assertEquals(new Set(await here.x.download()), new Set([7]));
+  },
+);
+
+takingTurns(testOnLinux)(
+  "A death on the way to sleep leaves the memory with the keeper",
+  async () => {
+    await using scene = new KeeperScene();
+    using gpu = openTestDevice();
+    for (const round of shareOf([0, 1, 2, 3, 4], { least: 2 })) {
+      await using peer = scene.peer();
+      await peer.tell({ do: "persist", name: "w", value: 7, byteLength: 32 * MIB });
+      peer.tell({ do: "sleep", to: "file", path: scene.pathOf("asleep") }).catch(() => {});
+      await delay(3 * round);
+      await peer.kill();
+      using here = await openW(gpu);
+      assertEquals([await here.x.at(0), await here.x.at(-1)], [7, 7]);
+      await gpu.forget("w");
+    }
+  },
+);
 
 takingTurns(testOnLinux)("A part of persisted memory does not sleep without the rest", async () => {
   await using _scene = new KeeperScene();

@@ -11,7 +11,7 @@ import { ToldError } from "../../support/obedient_process.ts";
 import { share } from "../../support/random.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf, poolOf, type Way, WAYS } from "../../support/sharing/peer_words.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 import { checkSteady, freeBytes } from "../../support/with_device.ts";
 
 /** Rounds with one of two killed, for each kind of memory and each side: a process starts slowly. */
@@ -196,7 +196,7 @@ for (const way of WAYS) {
     },
   );
 
-  testOnLinux(
+  takingTurns(testOnLinux)(
     `share() of ${way} memory outlives a process that is killed with it open, ${KILLS} times`,
     async () => {
       using gpu = openTestDevice();

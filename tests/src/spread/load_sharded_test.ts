@@ -28,7 +28,7 @@ import { shareOf, testRandom } from "../../support/random.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../support/safetensors/files.ts";
 import { PEER, PEER_MODULES } from "../../support/safetensors/peer.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
 const MIB = 2 ** 20;
 
@@ -353,26 +353,29 @@ Deno.test("gpus.loadSafetensors() says that a file was cut while it was read", (
 
 const testWithPeer = await testsWith(...PEER_MODULES);
 
-testWithPeer("gpus.loadSafetensors() gathers what Python wrote, split at random", async () => {
-  const random = testRandom();
-  using folder = new TemporaryFolder();
-  await runPython([PEER, "random", folder.path, "60"]);
-  await withDevices(MAX_RANKS, async (gpus) => {
-    for (const { name: file } of Deno.readDirSync(folder.path)) {
-      const path = `${folder.path}/${file}`;
-      const { tensors } = await readSafetensorsHeader(path);
-      const place = tensors.map(({ name, shape, format }): PlacementRule => {
-        const isWhole = shape.length === 0 || /F4|F6/.test(format) || random.below(4) === 0;
-        return [name, isWhole ? "replicate" : { split: random.below(shape.length) }];
-      });
-      using model = await gpus.loadSafetensors(path, { place });
-      using one = await deviceAt(gpus, 0).loadSafetensors(path);
-      for (const [name, tensor] of one) {
-        const [found, expected] = [0, 1].map(() => new ArrayBuffer(tensor.byteLength));
-        await model.tensor(name).download(found as ArrayBuffer);
-        await tensor.download(expected as ArrayBuffer);
-        assertEquals(found, expected, `${name} of ${file}`);
+takingTurns(testWithPeer)(
+  "gpus.loadSafetensors() gathers what Python wrote, split at random",
+  async () => {
+    const random = testRandom();
+    using folder = new TemporaryFolder();
+    await runPython([PEER, "random", folder.path, "60"]);
+    await withDevices(MAX_RANKS, async (gpus) => {
+      for (const { name: file } of Deno.readDirSync(folder.path)) {
+        const path = `${folder.path}/${file}`;
+        const { tensors } = await readSafetensorsHeader(path);
+        const place = tensors.map(({ name, shape, format }): PlacementRule => {
+          const isWhole = shape.length === 0 || /F4|F6/.test(format) || random.below(4) === 0;
+          return [name, isWhole ? "replicate" : { split: random.below(shape.length) }];
+        });
+        using model = await gpus.loadSafetensors(path, { place });
+        using one = await deviceAt(gpus, 0).loadSafetensors(path);
+        for (const [name, tensor] of one) {
+          const [found, expected] = [0, 1].map(() => new ArrayBuffer(tensor.byteLength));
+          await model.tensor(name).download(found as ArrayBuffer);
+          await tensor.download(expected as ArrayBuffer);
+          assertEquals(found, expected, `${name} of ${file}`);
+        }
       }
-    }
-  });
-});
+    });
+  },
+);

@@ -51,13 +51,16 @@ takingTurns(testWithPeer)(
   },
 );
 
-testWithPeer("parseHeader() takes none of the damaged files that Python refuses", async () => {
-  using folder = new TemporaryFolder();
-  const original = Deno.readFileSync(TYPES_FIXTURE);
-  const random = new Random(SEED);
-  const mutants = Array.from({ length: MUTANT_COUNT }, () => damage(original, random));
-  await compareWithPeer(folder, mutants);
-});
+takingTurns(testWithPeer)(
+  "parseHeader() takes none of the damaged files that Python refuses",
+  async () => {
+    using folder = new TemporaryFolder();
+    const original = Deno.readFileSync(TYPES_FIXTURE);
+    const random = new Random(SEED);
+    const mutants = Array.from({ length: MUTANT_COUNT }, () => damage(original, random));
+    await compareWithPeer(folder, mutants);
+  },
+);
 
 testWithPeer("parseHeader() takes and refuses the same as Python at every limit", async () => {
   using folder = new TemporaryFolder();
