@@ -1,6 +1,7 @@
 // Runs the suite: `deno task test [PATHS AND FLAGS OF DENO TEST]`. Without any, it runs all tests in one
 // process more than the machine has cores, up to four: what tests share in a process, such as its heap
-// and its threads, they share with one folder only.
+// and its threads, they share with one folder only. A folder's files are one graph of modules, so that
+// they load the kit once.
 
 import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT, projectFiles } from "./support/project_files.ts";
@@ -16,6 +17,9 @@ const PROGRAMS = "tests/properties/";
 
 /** The flags of every run. */
 const FLAGS = ["test", "-A", "--no-check"];
+
+/** The module that loads the files of a folder. */
+const LOADER = "tests/support/loader.ts";
 
 /** Files that one process tests. */
 interface Part {
@@ -66,7 +70,7 @@ interface Failures {
 async function runPart({ name, paths }: Part, failures: Failures): Promise<void> {
   const start = performance.now();
   const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: [...FLAGS, ...paths],
+    args: [...FLAGS, LOADER, "--", ...paths],
     cwd: fileURLToPath(PROJECT_ROOT),
     env: { NO_COLOR: "1", VRAMKIT_TEST_SEED: seed },
     stdin: "null",

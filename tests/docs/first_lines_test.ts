@@ -8,7 +8,7 @@ import { addressIn } from "../../release/address.ts";
 import { type ChildResult, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { testOfAll, testOnLinux } from "../support/test_unless.ts";
+import { takingTurns, testOfAll, testOnLinux } from "../support/test_unless.ts";
 
 const readme = Deno.readTextFileSync(new URL("README.md", PROJECT_ROOT));
 const [first = "", notebook = "", doctor = ""] = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)]
@@ -50,30 +50,33 @@ class Terminal extends TemporaryFolder {
   }
 }
 
-testOnLinux("the README's first lines clone the kit, make a project and run its program", () => {
-  using terminal = new Terminal();
-  const author = "-c user.name=a -c user.email=a@example.com -c commit.gpgsign=false";
-  const committed = terminal.paste(
-    `git init -q && git add . && git ${author} commit -qm a`,
-    "repository",
-  );
-  assertEquals(committed.code, 0, committed.stderr);
-  const { code, stdout, stderr } = terminal.paste(first);
-  assertEquals(code, 0, stderr);
-  assertStringIncludes(stdout, "Float32Array(6) [ 1, 2, 3, 0, 0, 0 ]");
-  assertStringIncludes(stdout, "\n1 live, 24 B\n");
+takingTurns(testOnLinux)(
+  "the README's first lines clone the kit, make a project and run its program",
+  () => {
+    using terminal = new Terminal();
+    const author = "-c user.name=a -c user.email=a@example.com -c commit.gpgsign=false";
+    const committed = terminal.paste(
+      `git init -q && git add . && git ${author} commit -qm a`,
+      "repository",
+    );
+    assertEquals(committed.code, 0, committed.stderr);
+    const { code, stdout, stderr } = terminal.paste(first);
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(stdout, "Float32Array(6) [ 1, 2, 3, 0, 0, 0 ]");
+    assertStringIncludes(stdout, "\n1 live, 24 B\n");
 
-  terminal.write("jupyter", '#!/bin/sh\necho "jupyter $*"\n');
-  Deno.chmodSync(terminal.pathOf("jupyter"), 0o755);
-  const opened = terminal.paste(notebook, "project");
-  assertEquals(opened.code, 0, opened.stderr);
-  assert(opened.stdout.endsWith("jupyter lab\n"), opened.stdout);
-  const specification = "home/.local/share/jupyter/kernels/deno/kernel.json";
-  assertStringIncludes(Deno.readTextFileSync(terminal.pathOf(specification)), '"message"');
+    terminal.write("jupyter", '#!/bin/sh\necho "jupyter $*"\n');
+    Deno.chmodSync(terminal.pathOf("jupyter"), 0o755);
+    const opened = terminal.paste(notebook, "project");
+    assertEquals(opened.code, 0, opened.stderr);
+    assert(opened.stdout.endsWith("jupyter lab\n"), opened.stdout);
+    const specification = "home/.local/share/jupyter/kernels/deno/kernel.json";
+    assertStringIncludes(Deno.readTextFileSync(terminal.pathOf(specification)), '"message"');
 
-  const found = terminal.paste(doctor, "project");
-  assertStringIncludes(found.stdout, "install NVIDIA's driver");
-});
+    const found = terminal.paste(doctor, "project");
+    assertStringIncludes(found.stdout, "install NVIDIA's driver");
+  },
+);
 
 (Deno.build.os === "linux" ? testOfAll : testOnLinux)(
   "a project like the README's finds every entry, and the compiler its types",

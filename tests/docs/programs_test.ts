@@ -8,6 +8,7 @@ import { KeeperScene } from "../support/persist/keeper_scene.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 import { shareOf } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testOfAll } from "../support/test_unless.ts";
 
 /** Languages of blocks that are no programs of this kit. */
 const OTHER_LANGUAGES = ["json", "mermaid", "python", "sh", "text"];
@@ -19,6 +20,9 @@ const FILES_WITH_PYTHON = [
   "docs/snapshots.md",
   "src/entries/python.ts",
 ];
+
+/** Files with programs that measure for seconds. */
+const LONG_FILES = ["docs/machine.md"];
 
 /** Opens or closes a block, also in a list, in a quotation and in a doc comment. */
 const FENCE = /^([\s>*]*)(?:```+|~~~+)(.*)$/;
@@ -82,7 +86,8 @@ const keeper = new KeeperScene();
 Deno.test.afterAll(() => keeper[Symbol.asyncDispose]());
 
 for (const { place, code } of blocks.filter(({ info }) => info === "ts")) {
-  Deno.test(`${place} runs, and prints what its comments say`, async () => {
+  const register = LONG_FILES.some((path) => place.startsWith(path)) ? testOfAll : Deno.test;
+  register(`${place} runs, and prints what its comments say`, async () => {
     using folder = new TemporaryFolder();
     if (code.includes(".persist(")) await startKeeper();
     await import(`file://${folder.write("program.ts", checked(code))}`);

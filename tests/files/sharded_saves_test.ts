@@ -11,7 +11,7 @@ import { fuzzCount } from "../support/fuzz_count.ts";
 import { type Random, testRandom } from "../support/random.ts";
 import { judgeFile } from "../support/saving/whole_model.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { testOnLinux } from "../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../support/test_unless.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 import { testOnDevice, withDevice } from "../support/with_device.ts";
 import type { CudaDevice } from "../../mod.ts";
@@ -194,7 +194,7 @@ testOnDevice(
   },
 );
 
-testOnLinux(
+takingTurns(testOnLinux)(
   "saveSafetensors() with shardSize leaves a whole model whenever it is killed",
   async () => {
     using folder = new TemporaryFolder();
@@ -267,27 +267,37 @@ testOnLinux("saveSafetensors() with shardSize warns of a file that it cannot rem
   });
 });
 
-testWithPython("saveSafetensors() with shardSize writes models that Python reads", async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.pathOf("model.safetensors");
-  await withDevice(async (gpu) => {
-    const random = testRandom();
-    for (let round = 0; round < fuzzCount(50); round++) {
-      using stack = new DisposableStack();
-      const tensors = Array.from({ length: 1 + random.below(9) }, (_, i) => {
-        const values = Float32Array.from({ length: random.below(40) }, (_, at) => i + at);
-        return [`t${i}`, values] as const;
-      });
-      const buffers = new Map();
-      for (const [name, values] of tensors) buffers.set(name, stack.use(await gpu.upload(values)));
-      await gpu.saveSafetensors(path, buffers, { shardSize: 1 + random.below(300) });
-      const program = `import json, sys
+takingTurns(testWithPython)(
+  "saveSafetensors() with shardSize writes models that Python reads",
+  async () => {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("model.safetensors");
+    await withDevice(async (gpu) => {
+      const random = testRandom();
+      for (let round = 0; round < fuzzCount(50); round++) {
+        using stack = new DisposableStack();
+        const tensors = Array.from({ length: 1 + random.below(9) }, (_, i) => {
+          const values = Float32Array.from({ length: random.below(40) }, (_, at) => i + at);
+          return [`t${i}`, values] as const;
+        });
+        const buffers = new Map();
+        for (const [name, values] of tensors) {
+          buffers.set(name, stack.use(await gpu.upload(values)));
+        }
+        await gpu.saveSafetensors(path, buffers, { shardSize: 1 + random.below(300) });
+        const program = `import json, sys
 from safetensors.numpy import load_file
 index = json.load(open(sys.argv[1]))["weight_map"]
 files = {f: load_file(sys.argv[2] + "/" + f) for f in set(index.values())}
 print(json.dumps({n: files[f][n].tolist() for n, f in index.items()}))`;
-      const read = JSON.parse(await runPython(["-c", program, folder.pathOf(INDEX), folder.path]));
-      assertEquals(read, Object.fromEntries(tensors.map(([name, values]) => [name, [...values]])));
-    }
-  });
-});
+        const read = JSON.parse(
+          await runPython(["-c", program, folder.pathOf(INDEX), folder.path]),
+        );
+        assertEquals(
+          read,
+          Object.fromEntries(tensors.map(([name, values]) => [name, [...values]])),
+        );
+      }
+    });
+  },
+);

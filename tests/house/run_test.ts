@@ -15,6 +15,7 @@ const TESTS = {
 
 const BAD = {
   "tests/c/bad_test.ts": `Deno.test("bad", () => { throw new Error("wrong"); });`,
+  "tests/c/broken_test.ts": `import "./missing.ts"; Deno.test("left out", () => {});`,
   "tests/d/killed_test.ts": `Deno.test("killed", () => Deno.kill(Deno.pid, "SIGKILL"));`,
 };
 
@@ -27,10 +28,11 @@ Deno.test("run.ts passes when all tests do, and counts them", async () => {
 Deno.test("run.ts fails for a test that fails and for a process that ends, and names them", async () => {
   const { code, stdout } = await runIn({ ...TESTS, ...BAD });
   assertEquals(code, 1, stdout);
-  assertStringIncludes(stdout, "\nFAILED | 2 passed (1 steps) | 2 failed | 1 ignored (");
+  assertStringIncludes(stdout, "\nFAILED | 2 passed (1 steps) | 3 failed | 1 ignored (");
   const [errors = "", failures = ""] = stdout.split("\n FAILURES \n");
   assertStringIncludes(errors, "Error: wrong");
   assertStringIncludes(failures, "bad => ./tests/c/bad_test.ts:1:6");
+  assertStringIncludes(failures, "tests/c/broken_test.ts loads");
   assertStringIncludes(failures, "tests/d");
 });
 
@@ -43,9 +45,9 @@ Deno.test("run.ts passes paths and flags on to deno test", async () => {
 /** Runs the runner in a project of its own. */
 async function runIn(files: Readonly<Record<string, string>>, ...args: string[]) {
   using folder = new TemporaryFolder();
-  const own = ["tests/run.ts", "tests/support/project_files.ts"].map((path) =>
-    [path, Deno.readTextFileSync(new URL(path, PROJECT_ROOT))] as const
-  );
+  const own = ["tests/run.ts", "tests/support/loader.ts", "tests/support/project_files.ts"].map((
+    path,
+  ) => [path, Deno.readTextFileSync(new URL(path, PROJECT_ROOT))] as const);
   const all = [...own, ...Object.entries(files)];
   for (const [path, text] of all) {
     Deno.mkdirSync(folder.pathOf(path.split("/").slice(0, -1).join("/")), { recursive: true });

@@ -14,6 +14,7 @@ import {
 import { Figure } from "../../src/notebook/figure.ts";
 import { runDeno } from "../support/child_deno.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { inTurn } from "../support/test_unless.ts";
 
 const DISPLAY = Symbol.for("Jupyter.display");
 
@@ -193,7 +194,7 @@ Deno.test("Figure keeps plotly.js out of the outputs that a notebook saves", asy
   assert(html.length < 40_000, `${html.length} characters`);
 });
 
-Deno.test("Figure says in words that its packages could not be loaded", async () => {
+Deno.test(inTurn("Figure says in words that its packages could not be loaded"), async () => {
   const entry = new URL("../../src/notebook/mod.ts", import.meta.url);
   using cache = new TemporaryFolder();
   const program = `const { Figure } = await import(${JSON.stringify(entry.href)});

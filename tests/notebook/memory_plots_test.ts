@@ -20,7 +20,7 @@ import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
 import { cellMarks, cellNames } from "../../src/notebook/timeline_marks.ts";
 import { squarify } from "../../src/notebook/treemap.ts";
 import { bandwidthResult } from "../support/bandwidth_result.ts";
-import { testOfAll } from "../support/test_unless.ts";
+import { takingTurns, testOfAll } from "../support/test_unless.ts";
 import { testOnDevice } from "../support/with_device.ts";
 
 const SPACE = { left: 0, bottom: 0, width: 600, height: 400 };
@@ -214,14 +214,17 @@ testOnDevice("plots leave room for a legend that wraps on a narrow page", (gpu) 
   gpu.timeline.stop();
 });
 
-testOnDevice("plotMemoryTimeline() draws more events than a call takes arguments", (gpu) => {
-  gpu.timeline.start({ eventCount: 2 ** 18 });
-  for (let at = 0; at < 75_000; at++) gpu.alloc("uint8", 2 ** 10).dispose();
-  const figure = plotMemoryTimeline(gpu);
-  gpu.timeline.stop().clear();
-  assertEquals(traces(figure)[0]?.y?.length, 150_001);
-  assertStringIncludes(figure.describe(), "device: at most 1 KiB");
-});
+takingTurns(testOnDevice)(
+  "plotMemoryTimeline() draws more events than a call takes arguments",
+  (gpu) => {
+    gpu.timeline.start({ eventCount: 2 ** 18 });
+    for (let at = 0; at < 75_000; at++) gpu.alloc("uint8", 2 ** 10).dispose();
+    const figure = plotMemoryTimeline(gpu);
+    gpu.timeline.stop().clear();
+    assertEquals(traces(figure)[0]?.y?.length, 150_001);
+    assertStringIncludes(figure.describe(), "device: at most 1 KiB");
+  },
+);
 
 testOnDevice("plotMemoryTimeline() says how to record when nothing was", (gpu) => {
   assertThrows(() => plotMemoryTimeline(gpu), RangeError, "call gpu.timeline.start() first");

@@ -5,6 +5,7 @@ import { loadPackage } from "../../src/notebook/package_loading.ts";
 import { PlotlyRuntime, plotlyScript } from "../../src/notebook/plotly.ts";
 import { runDeno } from "../support/child_deno.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { inTurn } from "../support/test_unless.ts";
 
 async function shownHtml(runtime: PlotlyRuntime): Promise<string> {
   const show = Reflect.get(runtime, Symbol.for("Jupyter.display")) as () => Promise<
@@ -48,7 +49,7 @@ Deno.test("loadPackage() names a package that does not come, or cannot be loaded
   assertEquals(await loadPackage("x", Promise.resolve(7)), 7);
 });
 
-Deno.test("./notebook needs no npm package until a figure is shown", async () => {
+Deno.test(inTurn("./notebook needs no npm package until a figure is shown"), async () => {
   const entry = new URL("../../src/notebook/mod.ts", import.meta.url);
   using emptyCache = new TemporaryFolder();
   const args = ["eval", "--cached-only", `await import(${JSON.stringify(entry.href)})`];

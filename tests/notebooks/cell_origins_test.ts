@@ -3,6 +3,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { outputText } from "../../jupyter/output_shapes.ts";
 import { runSources } from "../support/notebook/run_sources.ts";
+import { inTurn } from "../support/test_unless.ts";
 
 const OPEN = `import { CudaDevice } from "vramkit";
 import { plotMemoryTimeline } from "vramkit/notebook";
@@ -38,7 +39,7 @@ Deno.test("origins in a notebook leave open which cell it was after one that fai
   assertEquals(outputText(cells[3]), "second cell 2-3:1:20");
 });
 
-Deno.test("plotMemoryTimeline() in a notebook marks where cells begin", async () => {
+Deno.test(inTurn("plotMemoryTimeline() in a notebook marks where cells begin"), async () => {
   const cells = await runSources(
     OPEN,
     "const x = 1;",

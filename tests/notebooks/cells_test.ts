@@ -16,7 +16,7 @@ import { shareOf } from "../support/random.ts";
 /** A cell that shows nothing else as a result: the table of what is left at the end. */
 const CARD = "execute_result text/html, text/plain";
 
-const run = shareOf(notebookNames(), { least: 2 });
+const run = shareOf(notebookNames());
 
 for (const name of run) {
   Deno.test(`notebook ${name} runs without Jupyter and leaves nothing live`, async () => {

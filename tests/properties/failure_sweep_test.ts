@@ -16,7 +16,7 @@ const UNKNOWN_STATUS = 999;
 const OTHER_STATUSES = [2, 700, 12345];
 
 /** A point takes some 20 milliseconds, and there are thousands. */
-const PART = { parts: 50 };
+const PART = { parts: 100 };
 
 /** Points of the other statuses that a run takes; the full product has some ten thousand. */
 const SAMPLE_COUNT = share(1500, PART);

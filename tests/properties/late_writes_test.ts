@@ -12,7 +12,7 @@ import { BusyThreads } from "../support/busy_threads.ts";
 import { assertHoldsOnly, assertSameBytes, patternBytes } from "../support/contents.ts";
 import { type Random, runSeeds, share } from "../support/random.ts";
 import { TINY_LIMITS } from "../support/tiny_engine.ts";
-import { testOnLinux } from "../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../support/test_unless.ts";
 import { withDevice } from "../support/with_device.ts";
 
 /** Transfers from 4 KiB on go through slots of that size. */
@@ -134,7 +134,7 @@ async function moveAndWrite(
 
 for (const hasLanes of [false, true]) {
   const who = hasLanes ? "lanes run" : "no lanes run";
-  testOnLinux(
+  takingTurns(testOnLinux)(
     `no transfer touches an array when its call is over, where ${who} and threads starve`,
     () =>
       withDevice(async (gpu) => {

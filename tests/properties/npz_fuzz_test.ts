@@ -12,7 +12,7 @@ import { PROJECT_ROOT } from "../support/project_files.ts";
 import { runPython, whyWithout } from "../support/python.ts";
 import { type Random, testRandom } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { testUnless } from "../support/test_unless.ts";
+import { takingTurns, testUnless } from "../support/test_unless.ts";
 import { withDevice } from "../support/with_device.ts";
 
 const PEER = new URL("tests/support/numpy_peer.py", PROJECT_ROOT).pathname;
@@ -43,7 +43,7 @@ const DESCRS: Readonly<Record<string, string>> = {
   uint64: "<u8",
 };
 
-testUnless(
+takingTurns(testUnless)(
   "loadNpz() reads damaged archives as numpy does, or refuses them",
   await whyWithout(["numpy"]),
   () =>

@@ -13,7 +13,7 @@ import { liveNames } from "../support/with_device.ts";
 import { openPlaces } from "./places.ts";
 import { Program } from "./program_order.ts";
 
-const PROGRAM_COUNT = share(IN_SANITIZER ? 100 : 2000, { parts: 25 });
+const PROGRAM_COUNT = share(IN_SANITIZER ? 100 : 2000, { parts: 50 });
 const CALL_COUNT = 30;
 
 /** Transfers of 1000 bytes go through slots of 512 bytes, by threads that are lent and by lanes. */

@@ -13,7 +13,7 @@ import { liveNames, withDevice } from "../support/with_device.ts";
 import { placeOn } from "./places.ts";
 import { TypedProgram } from "./typed_program.ts";
 
-const PROGRAM_COUNT = share(IN_SANITIZER ? 50 : 1500, { parts: 25 });
+const PROGRAM_COUNT = share(IN_SANITIZER ? 50 : 1500, { parts: 50 });
 const CALL_COUNT = 24;
 
 /** Transfers of 256 bytes go through slots of 512, by lanes, between turns of the event loop. */

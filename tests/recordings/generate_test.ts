@@ -8,6 +8,7 @@ import { Draft } from "../support/recording/draft.ts";
 import { generate } from "../support/recording/generate.ts";
 import { parseStep } from "../support/recording/notation.ts";
 import { simulate, TWO_DEVICES } from "../support/recording/simulation.ts";
+import { inTurn } from "../support/test_unless.ts";
 
 /** Rules whose breach could break a real driver's context, or end its process. */
 const HARMFUL =
@@ -23,41 +24,46 @@ Deno.test("generate() makes the same sequence of the same seed and number, and o
 /** Sequences that try functions; only a run that is whole has enough of them for every function. */
 const SEQUENCES = share(1500);
 
-Deno.test("generate() calls every function, with success and with refusals, and does no harm", async () => {
-  const succeeded = new Set<string>();
-  const refused = new Set<string>();
-  const harm: string[] = [];
-  for (let number = 0; number < SEQUENCES; number++) {
-    const sequence = await generate(TWO_DEVICES, { seed: 11, number });
-    const player = simulate(TWO_DEVICES, sequence);
-    for (const line of sequence.lines) {
-      const { call, words } = parseStep(line);
-      const { outcome } = await player.play(line);
-      if (outcome === "skip" || HARMFUL.test(outcome)) {
-        harm.push(`${sequence.id}: ${line} ${outcome}`);
+Deno.test(
+  inTurn("generate() calls every function, with success and with refusals, and does no harm"),
+  async () => {
+    const succeeded = new Set<string>();
+    const refused = new Set<string>();
+    const harm: string[] = [];
+    for (let number = 0; number < SEQUENCES; number++) {
+      const sequence = await generate(TWO_DEVICES, { seed: 11, number });
+      const player = simulate(TWO_DEVICES, sequence);
+      for (const line of sequence.lines) {
+        const { call, words } = parseStep(line);
+        const { outcome } = await player.play(line);
+        if (outcome === "skip" || HARMFUL.test(outcome)) {
+          harm.push(`${sequence.id}: ${line} ${outcome}`);
+        }
+        if (call === "cuDeviceGetName" && words[1] === "0") harm.push(line);
+        if (call === "cuMemPoolSetAttribute" && words[2] === "null") harm.push(line);
+        (outcome.startsWith("0") ? succeeded : refused).add(call);
       }
-      if (call === "cuDeviceGetName" && words[1] === "0") harm.push(line);
-      if (call === "cuMemPoolSetAttribute" && words[2] === "null") harm.push(line);
-      (outcome.startsWith("0") ? succeeded : refused).add(call);
     }
-  }
-  assertEquals(harm, []);
-  // A process cannot open what it handed out itself, so that nothing opens here.
-  const never = [
-    "cuIpcOpenMemHandle_v2",
-    "cuIpcCloseMemHandle",
-    "cuIpcOpenEventHandle",
-    "cuMemImportFromShareableHandle",
-    "cuMemPoolImportFromShareableHandle",
-    "cuMemPoolImportPointer",
-  ];
-  const missing = Object.keys(CUDA).filter((name) => !succeeded.has(name) && !never.includes(name));
-  // No random module has variables, and no sequence releases what the recorder holds.
-  const always = ["cuLibraryGetGlobal", "cuModuleGetGlobal_v2"];
-  if (IS_WHOLE) assertEquals(missing.sort(), always);
-  else assertLess(missing.length, 30);
-  assertGreaterOrEqual(refused.size, IS_WHOLE ? 85 : 60);
-});
+    assertEquals(harm, []);
+    // A process cannot open what it handed out itself, so that nothing opens here.
+    const never = [
+      "cuIpcOpenMemHandle_v2",
+      "cuIpcCloseMemHandle",
+      "cuIpcOpenEventHandle",
+      "cuMemImportFromShareableHandle",
+      "cuMemPoolImportFromShareableHandle",
+      "cuMemPoolImportPointer",
+    ];
+    const missing = Object.keys(CUDA).filter((name) =>
+      !succeeded.has(name) && !never.includes(name)
+    );
+    // No random module has variables, and no sequence releases what the recorder holds.
+    const always = ["cuLibraryGetGlobal", "cuModuleGetGlobal_v2"];
+    if (IS_WHOLE) assertEquals(missing.sort(), always);
+    else assertLess(missing.length, 30);
+    assertGreaterOrEqual(refused.size, IS_WHOLE ? 85 : 60);
+  },
+);
 
 Deno.test("Draft is spoiled where a fault waits behind the overlap that ends it, and not without", async () => {
   const isSpoiled = async (device: number): Promise<boolean> => {

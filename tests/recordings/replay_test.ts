@@ -18,7 +18,7 @@ import { emptyReplay, type Replay, replaySequence } from "../support/recording/r
 import { simulate } from "../support/recording/simulation.ts";
 import { describeReplay, groupDifferences } from "../support/recording/summary.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { testUnless } from "../support/test_unless.ts";
+import { inTurn, testUnless } from "../support/test_unless.ts";
 
 const FOLDER = new URL("tests/recordings/", PROJECT_ROOT);
 
@@ -42,7 +42,7 @@ const files = [...Deno.readDirSync(FOLDER)]
 for (const file of files) {
   const recording = readRecording(new URL(file, FOLDER));
 
-  Deno.test(`The simulated driver agrees with the recording ${file}`, async () => {
+  Deno.test(inTurn(`The simulated driver agrees with the recording ${file}`), async () => {
     const { facts, sequences } = await recording;
     const found = emptyReplay();
     const isRandom = ({ id }: RecordedSequence) => id.startsWith("random ");

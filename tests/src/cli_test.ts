@@ -11,7 +11,7 @@ import { KeeperScene } from "../support/persist/keeper_scene.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { shareOf } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { testOfAll, testOnLinux } from "../support/test_unless.ts";
+import { inTurn, takingTurns, testOfAll, testOnLinux } from "../support/test_unless.ts";
 
 const cli = (await builtKit()).addressOf("./cli");
 
@@ -64,7 +64,7 @@ Deno.test("cli.ts COMMAND --help shows the options of that command alone", async
   assertEquals(/--cases|--largest|--remove/.test(stdout), false, stdout);
 });
 
-testOnLinux("cli.ts persisted lists, forgets, starts and stops", async () => {
+takingTurns(testOnLinux)("cli.ts persisted lists, forgets, starts and stops", async () => {
   await using scene = new KeeperScene();
   using gpu = CudaDevice.open(0, { driver: "simulated" });
   const run = (...words: string[]) => runCli(["persisted", ...words], scene.env);
@@ -224,7 +224,7 @@ class Home extends TemporaryFolder {
   }
 }
 
-testOnLinux(
+takingTurns(testOnLinux)(
   "cli.ts kernel installs a kernel that Stop does not end, and takes it away",
   async () => {
     using home = new Home();
@@ -250,7 +250,9 @@ testOnLinux(
   },
 );
 
-testOnLinux("cli.ts kernel keeps the specification of Deno itself, and puts it back", async () => {
+takingTurns(testOnLinux)(
+  "cli.ts kernel keeps the specification of Deno itself, and puts it back",
+  async () => {
   using home = new Home();
   const installed = await runDeno(["jupyter", "--install"], { env: home.env });
   assertEquals(installed.code, 0, installed.stderr);
@@ -268,9 +270,10 @@ testOnLinux("cli.ts kernel keeps the specification of Deno itself, and puts it b
   }
   assertEquals((await runCli(["kernel", "--remove"], home.env)).code, 0);
   assertEquals(Deno.readTextFileSync(home.kernel), stock);
-});
+  },
+);
 
-testOnLinux("cli.ts kernel changes nothing that it cannot read or write", async () => {
+takingTurns(testOnLinux)("cli.ts kernel changes nothing that it cannot read or write", async () => {
   using home = new Home();
   Deno.mkdirSync(dirname(home.kernel), { recursive: true });
   Deno.writeTextFileSync(home.kernel, "{ not JSON");
@@ -346,7 +349,11 @@ Deno.test("cli.ts bandwidth --json prints JSON and nothing else", async () => {
   assert(result.points.every(({ verified }: { verified: boolean }) => verified));
 });
 
-Deno.test("cli.ts bandwidth --cases prints nvbandwidth's cases, beside its own output, and its JSON", async () => {
+Deno.test(
+  inTurn(
+    "cli.ts bandwidth --cases prints nvbandwidth's cases, beside its own output, and its JSON",
+  ),
+  async () => {
   using folder = new TemporaryFolder();
   const theirs = folder.write("nvbandwidth.txt", "SUM device_local_copy 2000\n");
   const common = ["bandwidth", "--driver", "simulated", "--largest", "4 KiB"];
@@ -360,9 +367,10 @@ Deno.test("cli.ts bandwidth --cases prints nvbandwidth's cases, beside its own o
   const wrong = await runCli([...common, "--compare", folder.write("wrong.txt", "nothing")]);
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.stderr, "it has no case with a speed");
-});
+  },
+);
 
-Deno.test("cli.ts demo moves arrays, and writes the result and the page", async () => {
+Deno.test(inTurn("cli.ts demo moves arrays, and writes the result and the page"), async () => {
   using folder = new TemporaryFolder();
   const out = `${folder.path}/new/folder`;
   const { code, stdout, stderr } = await runCli(["demo", "--out", out, "--largest", "64 KiB"]);
@@ -376,13 +384,26 @@ Deno.test("cli.ts demo moves arrays, and writes the result and the page", async 
   assert(page.length > 1_000_000, "plotly.js is inside");
 });
 
-Deno.test("cli.ts demo writes the numbers and says why there is no chart without plotly.js", async () => {
+Deno.test(
+  inTurn("cli.ts demo writes the numbers and says why there is no chart without plotly.js"),
+  async () => {
   using folder = new TemporaryFolder();
   const out = `${folder.path}/out`;
   const source = new URL("src/cli.ts", PROJECT_ROOT).pathname; // a release brings plotly.js
   const flags = ["--quiet", "--no-check", "-A", "--cached-only", "--no-npm"];
   const { code, stdout, stderr } = await runDeno(
-    ["run", ...flags, source, "demo", "--driver", "simulated", "--out", out, "--largest", "4 KiB"],
+      [
+        "run",
+        ...flags,
+        source,
+        "demo",
+        "--driver",
+        "simulated",
+        "--out",
+        out,
+        "--largest",
+        "4 KiB",
+      ],
     { env: NO_GPU },
   );
   assertEquals(code, 0, stderr);
@@ -391,7 +412,8 @@ Deno.test("cli.ts demo writes the numbers and says why there is no chart without
     `Wrote ${out}/bandwidth.json; no chart: Cannot load plotly.js from npm: `,
   );
   assertEquals([...Deno.readDirSync(out)].map(({ name }) => name), ["bandwidth.json"]);
-});
+  },
+);
 
 Deno.test("cli.ts demo measures nothing when it may not write what it finds", async () => {
   using folder = new TemporaryFolder();
@@ -473,7 +495,7 @@ Deno.test("cli.ts machine says what is wrong with its reports", async () => {
   }
 });
 
-testOnLinux(
+takingTurns(testOnLinux)(
   "cli.ts machine leaves what it had when it is interrupted, and compares it",
   async () => {
     using folder = new TemporaryFolder();

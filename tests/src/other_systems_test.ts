@@ -4,6 +4,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { denoJson } from "../support/child_deno.ts";
 import type { OtherSystemResult } from "../support/other_system_program.ts";
+import { inTurn } from "../support/test_unless.ts";
 
 const PROGRAM = new URL("../support/other_system_program.ts", import.meta.url).pathname;
 
@@ -18,12 +19,21 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 for (const system of ["windows", "darwin"]) {
-  Deno.test(`the kit on ${system} works without the C library, except with files`, async () => {
-    const result = await denoJson<OtherSystemResult>(["run", "-A", "--no-check", PROGRAM, system]);
-    for (const [step, outcome] of Object.entries(result)) {
-      const refusal = REFUSED[step];
-      if (refusal === undefined) assertEquals(outcome, "done", step);
-      else assertStringIncludes(outcome, refusal, step);
-    }
-  });
+  Deno.test(
+    inTurn(`the kit on ${system} works without the C library, except with files`),
+    async () => {
+      const result = await denoJson<OtherSystemResult>([
+        "run",
+        "-A",
+        "--no-check",
+        PROGRAM,
+        system,
+      ]);
+      for (const [step, outcome] of Object.entries(result)) {
+        const refusal = REFUSED[step];
+        if (refusal === undefined) assertEquals(outcome, "done", step);
+        else assertStringIncludes(outcome, refusal, step);
+      }
+    },
+  );
 }

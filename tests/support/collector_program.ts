@@ -124,15 +124,15 @@ export function runWithCollector(body: string): Promise<Collected> {
   return program.outcomeOf(program.add(body));
 }
 
-/** The bodies of a file of tests. */
-const ofFile = new CollectorProgram();
+/** The bodies of all tests that are loaded together. */
+const together = new CollectorProgram();
 
-/** Registers a test of what comes of a body; one program runs the bodies of all tests of a file. */
+/** Registers a test of what comes of a body; one program runs all such bodies. */
 export function testWithCollector(
   name: string,
   body: string,
   check: (collected: Collected) => void,
 ): void {
-  const place = ofFile.add(body);
-  Deno.test(name, async () => check(await ofFile.outcomeOf(place)));
+  const place = together.add(body);
+  Deno.test(name, async () => check(await together.outcomeOf(place)));
 }

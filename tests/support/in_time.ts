@@ -16,9 +16,12 @@ export async function inTime<T>(seconds: number, promise: T | Promise<T>): Promi
   }
 }
 
+/** A wait that has no end by then hangs, also on a machine with many other programs. */
+const HANGS_MILLISECONDS = 60_000;
+
 /** Waits until something holds. */
 export async function until(holds: () => unknown, what: string): Promise<void> {
-  for (const end = performance.now() + 20_000; performance.now() < end;) {
+  for (const end = performance.now() + HANGS_MILLISECONDS; performance.now() < end;) {
     if (await holds()) return;
     await delay(5);
   }

@@ -1,6 +1,6 @@
 // Tests that not every machine can run, or not every run.
 
-import { IS_WHOLE } from "./random.ts";
+import { IS_WHOLE, Random } from "./random.ts";
 
 /** Registers a test; where there is a reason against running it, the name tells that, and it is ignored. */
 export function testUnless(
@@ -15,6 +15,34 @@ export function testUnless(
 /** Registers a test that takes long by itself: only `deno task test:all`, and so CI, runs it. */
 export function testOfAll(name: string, fn: () => void | Promise<void>): void {
   testUnless(name, IS_WHOLE ? undefined : "long, deno task test:all runs it", fn);
+}
+
+/** A run of the suite takes one of so many tests that take a second or longer. */
+const TURNS = 10;
+
+/** The seed of a run of the suite; a file that runs by itself has none, and takes all its tests. */
+const SEED = Deno.env.get("VRAMKIT_TEST_SEED");
+
+/**
+ * Names a test that takes a second or longer: `Deno.test(inTurn("..."), ...)`. Each run of the suite takes
+ * some of these, by its seed and the name; `deno task test:all` takes all.
+ */
+export function inTurn(name: string): { readonly name: string; readonly ignore: boolean } {
+  const sum = new TextEncoder().encode(name).reduce((sum, byte) => sum + byte, Number(SEED));
+  const ignore = !IS_WHOLE && SEED !== undefined && new Random(sum).below(TURNS) !== 0;
+  const words = `skipped: one run in ${TURNS} takes it, and deno task test:all`;
+  return { name: ignore ? `${name} (${words})` : name, ignore };
+}
+
+/** Has a function such as {@link testOnLinux} register a test in its turn: `takingTurns(testOnLinux)("...", ...)`. */
+export function takingTurns<T extends unknown[]>(
+  register: (name: string, ...rest: T) => void,
+): (name: string, ...rest: T) => void {
+  return (name, ...rest) => {
+    const turn = inTurn(name);
+    if (turn.ignore) Deno.test(turn, () => {});
+    else register(name, ...rest);
+  };
 }
 
 /** Registers a test of what works on Linux alone. */

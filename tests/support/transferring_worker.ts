@@ -21,6 +21,7 @@ moveForever();
 
 /** Not awaited by the module: Deno ends a worker for sure only once its module has been evaluated. */
 async function moveForever(): Promise<void> {
+  await engine.runLanes(); // they would start once two GiB have moved
   for (;;) {
     await buffer.upload(array);
     await buffer.download(array);

@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { runWithCollector } from "../../support/collector_program.ts";
 import { IOTA_PTX } from "../../support/kernels/kernel_driver.ts";
+import { inTurn } from "../../support/test_unless.ts";
 
 /** An entry, so that the program starts from built files. */
 const SIMULATED = import.meta.resolve("../../../src/entries/simulated.ts");
@@ -37,7 +38,7 @@ const STEPS: Readonly<Record<string, readonly [count: number, step: string]>> = 
 };
 
 for (const [name, [count, step]] of Object.entries(STEPS)) {
-  Deno.test(`the simulated driver stays as small after many ${name}`, async () => {
+  Deno.test(inTurn(`the simulated driver stays as small after many ${name}`), async () => {
     const { result } = await runWithCollector(`
       const { simulateDriver } = await import(${JSON.stringify(SIMULATED)});
       const IOTA_PTX = ${JSON.stringify(IOTA_PTX)};

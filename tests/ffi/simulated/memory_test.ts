@@ -6,6 +6,7 @@ import { CUpointer_attribute as P } from "../../../ffi/constants.ts";
 import { type SimulatedLaunch, SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CUmemAllocationProp } from "../../../ffi/structs.ts";
 import { bytesAt, out, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 
 testSimulated("cuMemAlloc_v2() counts exactly what it takes", (gpu) => {
   const before = gpu.freeBytes();
@@ -73,7 +74,7 @@ Deno.test("cuMemAlloc_v2() reports when the device is full", () => {
   gpu.alloc(400);
 });
 
-testSimulated("cuMemAlloc_v2() finds each of 100,000 live blocks again", (gpu) => {
+takingTurns(testSimulated)("cuMemAlloc_v2() finds each of 100,000 live blocks again", (gpu) => {
   const addresses = Array.from({ length: 100_000 }, () => gpu.alloc(256));
   for (const address of addresses.filter((_, index) => index % 3 === 0)) {
     gpu.api.cuMemFree_v2(address);

@@ -3,6 +3,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Undisposed } from "../../../src/accounting/undisposed.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 
 const BLOCK = {
@@ -43,8 +44,10 @@ Deno.test("Undisposed.note() of a block without bytes leaves the warning to the 
   assertStringIncludes(warnings[0] ?? "", "8 B of device memory");
 });
 
-Deno.test("safety net frees what nothing reaches, and nothing that a view still shows", async () => {
-  const { result, warnings } = await runWithCollector(`
+Deno.test(
+  inTurn("safety net frees what nothing reaches, and nothing that a view still shows"),
+  async () => {
+    const { result, warnings } = await runWithCollector(`
     gpu.context.ledger.origins.choose("line");
     function drop() {
       const root = gpu.alloc("uint8", 1024, { label: "dropped" });
@@ -66,7 +69,8 @@ Deno.test("safety net frees what nothing reaches, and nothing that a view still 
     const { count, byteLength } = gpu.report().data.undisposed;
     return [...kept, gpu.live().count, count, byteLength, gpu.memory.liveBytes];
   `);
-  assertEquals(result, ["viewed", false, 0, 2, 1040, 0]);
-  assertStringIncludes(warnings[0] ?? "", "vramkit: dropped (1 KiB of device memory) made at ");
-  assertEquals(warnings.filter((warning) => warning.includes("garbage-collected")).length, 2);
-});
+    assertEquals(result, ["viewed", false, 0, 2, 1040, 0]);
+    assertStringIncludes(warnings[0] ?? "", "vramkit: dropped (1 KiB of device memory) made at ");
+    assertEquals(warnings.filter((warning) => warning.includes("garbage-collected")).length, 2);
+  },
+);

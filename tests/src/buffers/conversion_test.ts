@@ -7,6 +7,7 @@ import { testOnTwoDevices } from "../../support/driver.ts";
 import { bitsOf, bytesOf, patterns, reference } from "../../support/exact_conversion.ts";
 import { Random, share } from "../../support/random.ts";
 import { elementsOf } from "../../support/strided_elements.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -134,22 +135,25 @@ Deno.test("GpuBuffer.astype() gives a buffer of the same kind and shape, with it
     }
   }));
 
-testOnDevice("GpuBuffer.astype() comes after calls not awaited, on any stream", async (gpu) => {
-  const length = LATE_BYTES / 4;
-  using stream = gpu.createStream();
-  using x = gpu.zeros("float32", length);
-  const upload = x.upload(new Float32Array(length).fill(2.5));
-  requireUnderWay(gpu.stream);
-  using y = x.astype("uint8", { stream });
-  x.fill(9);
-  using before = y.slice(0, 2);
-  const late = y.upload(new Uint8Array(length).fill(5));
-  using z = y.astype("int64");
-  assertEquals([await before.at(1), await z.at(0)], [2, 5n]);
-  await Promise.all([upload, late]);
-  using w = x.astype("float16");
-  assertEquals(await w.at(length - 1), 9);
-});
+takingTurns(testOnDevice)(
+  "GpuBuffer.astype() comes after calls not awaited, on any stream",
+  async (gpu) => {
+    const length = LATE_BYTES / 4;
+    using stream = gpu.createStream();
+    using x = gpu.zeros("float32", length);
+    const upload = x.upload(new Float32Array(length).fill(2.5));
+    requireUnderWay(gpu.stream);
+    using y = x.astype("uint8", { stream });
+    x.fill(9);
+    using before = y.slice(0, 2);
+    const late = y.upload(new Uint8Array(length).fill(5));
+    using z = y.astype("int64");
+    assertEquals([await before.at(1), await z.at(0)], [2, 5n]);
+    await Promise.all([upload, late]);
+    using w = x.astype("float16");
+    assertEquals(await w.at(length - 1), 9);
+  },
+);
 
 testOnDevice("GpuBuffer.astype() is recorded by a capture, into another buffer", async (gpu) => {
   using x = await gpu.upload(Float32Array.of(1.5, 2.5));

@@ -12,6 +12,7 @@ import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { type Random, testRandom } from "../../support/random.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 3 * 2 ** 20;
@@ -51,16 +52,19 @@ testOnDevice("CudaDevice.uploadAll() makes one allocation, disposed as a whole",
   assertThrows(() => packed.buffers, DisposedError);
 });
 
-Deno.test("CudaDevice.uploadAll() and downloadAll() move any mix of sizes, large ones too", async () => {
-  using gpu = openTestDevice();
-  const random = testRandom();
-  const sizes = Array.from({ length: 200 }, () => random.below(40_000));
-  const arrays = [...sizes, 0, LARGE_BYTES, 1, 2 ** 19, 2 ** 19 - 1].map((size) =>
-    bytesFrom(random, size)
-  );
-  using packed = await gpu.uploadAll(arrays);
-  assertEquals(await gpu.downloadAll(packed.buffers), arrays);
-});
+Deno.test(
+  inTurn("CudaDevice.uploadAll() and downloadAll() move any mix of sizes, large ones too"),
+  async () => {
+    using gpu = openTestDevice();
+    const random = testRandom();
+    const sizes = Array.from({ length: 200 }, () => random.below(40_000));
+    const arrays = [...sizes, 0, LARGE_BYTES, 1, 2 ** 19, 2 ** 19 - 1].map((size) =>
+      bytesFrom(random, size)
+    );
+    using packed = await gpu.uploadAll(arrays);
+    assertEquals(await gpu.downloadAll(packed.buffers), arrays);
+  },
+);
 
 Deno.test("CudaDevice.uploadAll() into buffers writes them and nothing beside them", async () => {
   using gpu = openTestDevice();

@@ -9,6 +9,7 @@ import type { StridedLayout } from "../../../src/buffers/strides.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { type Fault, faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { elementsOf } from "../../support/strided_elements.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -207,20 +208,23 @@ Deno.test("StridedView.upload() and uploadSync() put elements into their places 
   }, { driver });
 });
 
-Deno.test("copies by a kernel come after transfers that are under way, and before later ones", () =>
-  withKernels(async ({ gpu }) => {
-    const length = LATE_ROWS * 256;
-    using x = gpu.zeros("float32", [LATE_ROWS, 256]);
-    using y = gpu.zeros("float32", [256, LATE_ROWS]);
-    const uploads = [x.upload(new Float32Array(length).fill(1))];
-    requireUnderWay(gpu.stream);
-    y.strided().copyFrom(x.transpose());
-    uploads.push(x.upload(new Float32Array(length).fill(2)));
-    const late = x.transpose().upload(new Float32Array(length).fill(3));
-    assertEquals(await y.at(255 * LATE_ROWS + 9), 1);
-    await Promise.all([...uploads, late]);
-    assertEquals(await x.at(9 * 256 + 255), 3);
-  }));
+Deno.test(
+  inTurn("copies by a kernel come after transfers that are under way, and before later ones"),
+  () =>
+    withKernels(async ({ gpu }) => {
+      const length = LATE_ROWS * 256;
+      using x = gpu.zeros("float32", [LATE_ROWS, 256]);
+      using y = gpu.zeros("float32", [256, LATE_ROWS]);
+      const uploads = [x.upload(new Float32Array(length).fill(1))];
+      requireUnderWay(gpu.stream);
+      y.strided().copyFrom(x.transpose());
+      uploads.push(x.upload(new Float32Array(length).fill(2)));
+      const late = x.transpose().upload(new Float32Array(length).fill(3));
+      assertEquals(await y.at(255 * LATE_ROWS + 9), 1);
+      await Promise.all([...uploads, late]);
+      assertEquals(await x.at(9 * 256 + 255), 3);
+    }),
+);
 
 Deno.test("a graph of a copy between layouts has one node, whether kernels are loaded or not", () => {
   const { driver, calls } = watchedDriver();
@@ -371,7 +375,7 @@ const NOT_LOADING: Readonly<Record<string, Fault>> = {
 };
 
 for (const [name, fault] of Object.entries(NOT_LOADING)) {
-  Deno.test(`StridedView.contiguous() leaves all to a driver that ${name}`, () => {
+  Deno.test(inTurn(`StridedView.contiguous() leaves all to a driver that ${name}`), () => {
     const { driver, setFault } = faultyDriver();
     return withDevice(async (gpu) => {
       using x = gpu.zeros("float32", 10_000);

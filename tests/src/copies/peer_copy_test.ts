@@ -150,6 +150,7 @@ testOnTwoDevices("GpuBuffer.copyFrom() refuses a stream that has none of the mem
   using pinned = first.pinned("uint8", 3);
   using target = second.zeros("uint8", 3);
   using other = first.zeros("uint8", 3);
+  using copy = other.slice();
   const { stream } = first;
   assertThrows(
     () => target.copyFrom(pinned, { stream }),
@@ -157,7 +158,7 @@ testOnTwoDevices("GpuBuffer.copyFrom() refuses a stream that has none of the mem
     "Cannot copy memory of device 1 on CudaStream(default) of device 0",
   );
   assertThrows(() => target.fill(1, { stream }), TypeError, "use a stream of the same device");
-  assertThrows(() => other.copyFrom(other.slice(), { stream: second.stream }), TypeError);
+  assertThrows(() => other.copyFrom(copy, { stream: second.stream }), TypeError);
 });
 
 testOnTwoDevices("GpuBuffer.dispose() after a crossing copy lets the copy finish", async (

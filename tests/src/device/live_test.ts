@@ -7,6 +7,7 @@ import type { CudaDevice } from "../../../src/device/device.ts";
 import type { LiveOrder } from "../../../src/device/live_query.ts";
 import { freeResource } from "../../support/free_resource.ts";
 import { share } from "../../support/random.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 testOnDevice("CudaDevice.live() lists objects largest first with all that is known", (gpu) => {
@@ -116,16 +117,19 @@ testOnDevice("CudaDevice.disposeSince() gives back what came after the mark", (g
   ]);
 });
 
-testOnDevice("CudaDevice.live() lists, filters and releases up to a million blocks", (gpu) => {
-  const { resource, counts } = freeResource(gpu);
-  const count = share(1_000_000);
-  for (let i = 0; i < count; i++) gpu.alloc("uint8", 1 + i % 2, { resource });
-  const table = gpu.live({ minSize: 2, sortBy: "age" });
-  assertEquals([table.count, table.byteLength], [count / 2, count]);
-  assertStringIncludes(table.toString(), `... and ${count / 2 - 40} more`);
-  gpu.disposeAll();
-  assertEquals([gpu.live().count, gpu.memory.liveBytes, counts.held], [0, 0, 0]);
-});
+takingTurns(testOnDevice)(
+  "CudaDevice.live() lists, filters and releases up to a million blocks",
+  (gpu) => {
+    const { resource, counts } = freeResource(gpu);
+    const count = share(1_000_000);
+    for (let i = 0; i < count; i++) gpu.alloc("uint8", 1 + i % 2, { resource });
+    const table = gpu.live({ minSize: 2, sortBy: "age" });
+    assertEquals([table.count, table.byteLength], [count / 2, count]);
+    assertStringIncludes(table.toString(), `... and ${count / 2 - 40} more`);
+    gpu.disposeAll();
+    assertEquals([gpu.live().count, gpu.memory.liveBytes, counts.held], [0, 0, 0]);
+  },
+);
 
 testOnDevice("CudaDevice.scope() with a label is the scope of what is made inside", async (gpu) => {
   const seen = await gpu.scope(async (scope) => {

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { runInNewContext } from "node:vm";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 testOnDevice("CudaDevice.slot() frees the former holder before it makes the next", (gpu) => {
@@ -25,7 +26,7 @@ testOnDevice("CudaDevice.slot() keeps places of other names", (gpu) => {
   gpu.slot("weights", () => null);
 });
 
-Deno.test("CudaDevice.slot() forgets names whose values were disposed", async () => {
+Deno.test(inTurn("CudaDevice.slot() forgets names whose values were disposed"), async () => {
   const { result } = await runWithCollector(`
     const kept = gpu.slot("kept", () => gpu.alloc("uint8", 8));
     const growth = await growthOf(2000, (name) => {
@@ -118,7 +119,7 @@ Deno.test("CudaDevice.slot() goes on after a value that fails to be disposed, or
     gpu.slot("x", () => null);
   }));
 
-Deno.test("CudaDevice.slot() keeps nothing of names whose slots are empty", async () => {
+Deno.test(inTurn("CudaDevice.slot() keeps nothing of names whose slots are empty"), async () => {
   const { result } = await runWithCollector(`
     return await growthOf(5000, async (name) => {
       gpu.slot(name, () => ({ [Symbol.dispose]() {} }));

@@ -35,6 +35,7 @@ import {
   withGroup,
 } from "../../support/group_scene.ts";
 import { share } from "../../support/random.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 
@@ -111,7 +112,7 @@ function withFaults(
 /** Ranks of groups with large arrays. */
 const FEW = Math.min(MAX_RANKS, 3);
 
-testOnGroup(
+takingTurns(testOnGroup)(
   "DeviceGroup comes after uploads that are not awaited, and before later downloads",
   async (scene, stack) => {
     const length = LATE_BYTES / 4;
@@ -130,7 +131,7 @@ testOnGroup(
   FEW,
 );
 
-testOnGroup(
+takingTurns(testOnGroup)(
   "DeviceGroup comes before what is called later on the streams of all ranks",
   async (scene, stack) => {
     const length = LATE_BYTES / 4;

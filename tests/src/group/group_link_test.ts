@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { FrameConnection, MEMBER } from "../../../src/group/frames.ts";
 import { GroupLink, type LinkedGroup, Seat } from "../../../src/group/group_link.ts";
 import type { Member } from "../../../src/group/handshake.ts";
+import { inTurn } from "../../support/test_unless.ts";
 
 /** A group on a link that notes what it is told. */
 class Notes implements LinkedGroup {
@@ -193,20 +194,23 @@ Deno.test("GroupLink does not believe what a rank says of another", async () => 
   await Promise.all(links.map((link) => link.close("g")));
 });
 
-Deno.test("GroupLink.confirm() reads what was said while the process had no turn", async () => {
-  const { links, notes } = await connect(2);
-  const [first, second] = links as [GroupLink, GroupLink];
-  assertEquals([first.isDoubtful, second.isDoubtful], [false, false]);
-  const until = performance.now() + 2600;
-  while (performance.now() < until);
-  second.send("g", { word: "it is over" });
-  first.send("g", { word: "here too" });
-  assertEquals([first.isDoubtful, second.isDoubtful], [true, true]);
-  assertEquals(notes[0]?.words, []);
-  await Promise.all([
-    first.confirm().then(() => assertEquals(notes[0]?.words, ["1 says it is over"])),
-    second.confirm().then(() => assertEquals(notes[1]?.words, ["0 says here too"])),
-  ]);
-  assertEquals([first.isDoubtful, second.isDoubtful], [false, false]);
-  await Promise.all(links.map((link) => link.close("g")));
-});
+Deno.test(
+  inTurn("GroupLink.confirm() reads what was said while the process had no turn"),
+  async () => {
+    const { links, notes } = await connect(2);
+    const [first, second] = links as [GroupLink, GroupLink];
+    assertEquals([first.isDoubtful, second.isDoubtful], [false, false]);
+    const until = performance.now() + 2600;
+    while (performance.now() < until);
+    second.send("g", { word: "it is over" });
+    first.send("g", { word: "here too" });
+    assertEquals([first.isDoubtful, second.isDoubtful], [true, true]);
+    assertEquals(notes[0]?.words, []);
+    await Promise.all([
+      first.confirm().then(() => assertEquals(notes[0]?.words, ["1 says it is over"])),
+      second.confirm().then(() => assertEquals(notes[1]?.words, ["0 says here too"])),
+    ]);
+    assertEquals([first.isDoubtful, second.isDoubtful], [false, false]);
+    await Promise.all(links.map((link) => link.close("g")));
+  },
+);

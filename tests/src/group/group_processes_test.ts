@@ -11,6 +11,7 @@ import { until } from "../../support/in_time.ts";
 import { ToldError } from "../../support/obedient_process.ts";
 import { share } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 
 /** Ranks of a group. */
 const SIZE = ON_GPU ? Math.min(CudaDevice.count(), 4) : 3;
@@ -251,7 +252,7 @@ testWithGroup("DeviceGroup.split() makes groups of processes that live on alone"
   for (const process of ranks) assertEquals(await process.tell({ do: "left" }), []);
 });
 
-testWithGroup("a group lives on when a rank ends that had left it", async (ranks) => {
+takingTurns(testWithGroup)("a group lives on when a rank ends that had left it", async (ranks) => {
   const leaver = ranks.at(-1);
   const others = ranks.slice(0, -1);
   const split = { do: "split", color: 0, as: "part" } as const;
@@ -267,7 +268,7 @@ testWithGroup("a group lives on when a rank ends that had left it", async (ranks
   await endAll(others);
 });
 
-testWithGroup(
+takingTurns(testWithGroup)(
   "DeviceGroup.split() of a part fails when rank 0, through which its ranks are connected, is killed",
   async (ranks) => {
     const [first, ...others] = ranks;

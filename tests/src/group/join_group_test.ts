@@ -29,7 +29,7 @@ import { namesIn } from "../../support/files.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { inTurn, testOnLinux } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { freeBytes, liveNames } from "../../support/with_device.ts";
@@ -175,24 +175,27 @@ Deno.test("DeviceGroup of several processes falls back on sends below NCCL 2.28"
     assertEquals([...await y.download()], [rank, rank, rank]);
   }, { ncclVersion: "2.20.5" }));
 
-Deno.test("DeviceGroup of several processes comes after work before it and before work after it", () =>
-  withRanks(2, async ({ rank, gpu, group }) => {
-    const length = LATE_BYTES / 4;
-    using x = gpu.alloc("float32", length);
-    using copy = gpu.alloc("float32", length);
-    using other = gpu.createStream();
-    for (let round = 0; round < 2; round++) {
-      const upload = x.upload(new Float32Array(length).fill(rank + 1));
-      requireUnderWay(gpu.stream);
-      group.allReduce(x); // NCCL connects the ranks: it is not queued when this returns
-      copy.copyFrom(x, { stream: other });
-      x.fill(9);
-      const [copied, filled] = await Promise.all([copy.download(), x.download()]);
-      assertHoldsOnly(copied, 3);
-      assertHoldsOnly(filled, 9);
-      await upload;
-    }
-  }));
+Deno.test(
+  inTurn("DeviceGroup of several processes comes after work before it and before work after it"),
+  () =>
+    withRanks(2, async ({ rank, gpu, group }) => {
+      const length = LATE_BYTES / 4;
+      using x = gpu.alloc("float32", length);
+      using copy = gpu.alloc("float32", length);
+      using other = gpu.createStream();
+      for (let round = 0; round < 2; round++) {
+        const upload = x.upload(new Float32Array(length).fill(rank + 1));
+        requireUnderWay(gpu.stream);
+        group.allReduce(x); // NCCL connects the ranks: it is not queued when this returns
+        copy.copyFrom(x, { stream: other });
+        x.fill(9);
+        const [copied, filled] = await Promise.all([copy.download(), x.download()]);
+        assertHoldsOnly(copied, 3);
+        assertHoldsOnly(filled, 9);
+        await upload;
+      }
+    }),
+);
 
 Deno.test("DeviceGroup of several processes keeps the order of calls that nobody awaits", () =>
   withRanks(3, async ({ rank, gpu, group }) => {

@@ -8,6 +8,7 @@ import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { runPython, testsWith } from "../../support/python.ts";
 import { fileOf } from "../../support/safetensors/files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const PEER = new URL("../../support/hub/peer.py", import.meta.url).pathname;
@@ -71,35 +72,42 @@ function optionsOf(_repository: string, cacheDir: string, more: object = {}): ob
   return { cacheDir, ...more };
 }
 
-testWithPeer("localPath() finds what huggingface_hub finds in a cache of its own", async () => {
-  using folder = new TemporaryFolder();
-  const files = { ...sharded(1), "sub/x.txt": "x" };
-  for (const commit of [OLD, NEW]) {
-    for (const [name, contents] of Object.entries(files)) {
-      const path = folder.pathOf(`${commit}/${name}`);
-      Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-      const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
-      Deno.writeFileSync(path, bytes);
+takingTurns(testWithPeer)(
+  "localPath() finds what huggingface_hub finds in a cache of its own",
+  async () => {
+    using folder = new TemporaryFolder();
+    const files = { ...sharded(1), "sub/x.txt": "x" };
+    for (const commit of [OLD, NEW]) {
+      for (const [name, contents] of Object.entries(files)) {
+        const path = folder.pathOf(`${commit}/${name}`);
+        Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+        const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
+        Deno.writeFileSync(path, bytes);
+      }
     }
-  }
-  folder.write("refs.json", JSON.stringify({ main: NEW, v1: OLD, "refs/pr/7": OLD }));
-  const cacheDir = folder.pathOf("cache");
-  const names = [...Object.keys(files), "absent.txt"];
-  for (const revision of ["main", "refs/pr/7"]) {
-    const found: Record<string, string | null> = JSON.parse(
-      await runPython([PEER, cacheDir, folder.path, "org/name", revision, ...names]),
-    );
-    for (const [file, path] of Object.entries(found)) {
-      const options = { cacheDir, revision, file };
-      if (path !== null) assertEquals(localPath("org/name", options), path);
-      else assertThrows(() => localPath("org/name", options), Deno.errors.NotFound, "no such file");
+    folder.write("refs.json", JSON.stringify({ main: NEW, v1: OLD, "refs/pr/7": OLD }));
+    const cacheDir = folder.pathOf("cache");
+    const names = [...Object.keys(files), "absent.txt"];
+    for (const revision of ["main", "refs/pr/7"]) {
+      const found: Record<string, string | null> = JSON.parse(
+        await runPython([PEER, cacheDir, folder.path, "org/name", revision, ...names]),
+      );
+      for (const [file, path] of Object.entries(found)) {
+        const options = { cacheDir, revision, file };
+        if (path !== null) assertEquals(localPath("org/name", options), path);
+        else {assertThrows(
+            () => localPath("org/name", options),
+            Deno.errors.NotFound,
+            "no such file",
+          );}
+      }
+      assertEquals(Object.values(found).filter((path) => path === null).length, 1);
     }
-    assertEquals(Object.values(found).filter((path) => path === null).length, 1);
-  }
-  await withDevice(async (gpu) => {
-    assertEquals(await valuesOf(gpu, "org/name", cacheDir), { a: 1, b: 2 });
-  });
-});
+    await withDevice(async (gpu) => {
+      assertEquals(await valuesOf(gpu, "org/name", cacheDir), { a: 1, b: 2 });
+    });
+  },
+);
 
 testOnDevice(
   "hubModel() loads single and sharded models, of the revision that is named",

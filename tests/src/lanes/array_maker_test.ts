@@ -10,6 +10,7 @@ import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { DEFAULT_LIMITS, MAX_AHEAD_BYTES, MAX_ARRAYS_ASKED } from "../../../src/transfer/ways.ts";
 import { sleep } from "../../../src/words/timer.ts";
 import { assertHoldsOnly, patternBytes } from "../../support/contents.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -41,18 +42,21 @@ class TestLanes implements Disposable {
   }
 }
 
-Deno.test("ArrayMaker gives arrays of the size asked for, cleared, each with memory of its own", async () => {
-  using lanes = new TestLanes();
-  for (const byteLength of [MIB / 2, MIB + 1, 3 * MIB + 12, 32 * MIB]) {
-    for (const array of await lanes.take(byteLength, byteLength > 4 * MIB ? 2 : 6)) {
-      assertEquals(array.byteLength, byteLength);
-      assert(!array.resizable);
-      const words = new Uint8Array(array);
-      assertHoldsOnly(words, 0);
-      words.fill(255); // the next one is none of these
+Deno.test(
+  inTurn("ArrayMaker gives arrays of the size asked for, cleared, each with memory of its own"),
+  async () => {
+    using lanes = new TestLanes();
+    for (const byteLength of [MIB / 2, MIB + 1, 3 * MIB + 12, 32 * MIB]) {
+      for (const array of await lanes.take(byteLength, byteLength > 4 * MIB ? 2 : 6)) {
+        assertEquals(array.byteLength, byteLength);
+        assert(!array.resizable);
+        const words = new Uint8Array(array);
+        assertHoldsOnly(words, 0);
+        words.fill(255); // the next one is none of these
+      }
     }
-  }
-});
+  },
+);
 
 Deno.test("ArrayMaker gives arrays of two sizes in turn", async () => {
   using lanes = new TestLanes();
@@ -77,21 +81,24 @@ Deno.test("ArrayMaker makes nothing for a size that is asked for once, and for s
   assertEquals(maker.byteLength, 0);
 });
 
-Deno.test("ArrayMaker has a bounded number of bytes ahead, and none once it dropped them", async () => {
-  using lanes = new TestLanes();
-  const { maker } = lanes;
-  await lanes.take(2 * MIB, 1);
-  for (let round = 0; round < 10; round++) {
-    for (const byteLength of [32 * MIB, 32 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
-    assertGreater(maker.byteLength, 0);
-    assertLessOrEqual(maker.byteLength, MAX_AHEAD_BYTES);
-    lanes.lanes.rouse();
-    await sleep(1);
-  }
-  maker.trim();
-  assertEquals(maker.byteLength, 0);
-  await lanes.take(5 * MIB, 3);
-});
+Deno.test(
+  inTurn("ArrayMaker has a bounded number of bytes ahead, and none once it dropped them"),
+  async () => {
+    using lanes = new TestLanes();
+    const { maker } = lanes;
+    await lanes.take(2 * MIB, 1);
+    for (let round = 0; round < 10; round++) {
+      for (const byteLength of [32 * MIB, 32 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
+      assertGreater(maker.byteLength, 0);
+      assertLessOrEqual(maker.byteLength, MAX_AHEAD_BYTES);
+      lanes.lanes.rouse();
+      await sleep(1);
+    }
+    maker.trim();
+    assertEquals(maker.byteLength, 0);
+    await lanes.take(5 * MIB, 3);
+  },
+);
 
 /** An array maker whose lane is the test: it is asked for as many arrays as may be on their way. */
 class ScriptedLane implements Disposable {
@@ -185,28 +192,33 @@ Deno.test("ArrayMaker gives none once lanes end, and leaves nothing open", {
 /** Enough lanes, also on a machine with few cores. */
 const LIMITS = { ...DEFAULT_LIMITS, laneCount: 7, sharedLaneCount: 7 };
 
-Deno.test("downloads into new arrays of 0.5 to 32 MiB bring their bytes, whatever became of those before", () =>
-  withDevice(async (gpu) => {
-    const engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
-    await engine.runLanes();
-    for (const byteLength of [MIB / 2, MIB + 8, 4 * MIB + 8, 8 * MIB, 32 * MIB]) {
-      const values = patternBytes(byteLength, byteLength % 97);
-      using x = gpu.uploadSync(new Float64Array(values.buffer));
-      const kept: Float64Array<ArrayBuffer>[] = [];
-      const rounds = byteLength > 8 * MIB ? 5 : 17;
-      for (let round = 0; round < rounds; round++) {
-        const array = round % 2 === 0 ? await x.download() : x.downloadSync();
-        assertEquals([array.buffer.byteLength, array.byteOffset], [byteLength, 0]);
-        assert(array.constructor === Float64Array);
-        if (round % 3 === 0) structuredClone(array.buffer, { transfer: [array.buffer] });
-        else if (round % 3 === 1) array.fill(-1);
-        else if (kept.length < 4) kept.push(array);
-        if (round % 16 === 0) assertEquals(new Uint8Array(x.downloadSync().buffer), values);
+Deno.test(
+  inTurn(
+    "downloads into new arrays of 0.5 to 32 MiB bring their bytes, whatever became of those before",
+  ),
+  () =>
+    withDevice(async (gpu) => {
+      const engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
+      await engine.runLanes();
+      for (const byteLength of [MIB / 2, MIB + 8, 4 * MIB + 8, 8 * MIB, 32 * MIB]) {
+        const values = patternBytes(byteLength, byteLength % 97);
+        using x = gpu.uploadSync(new Float64Array(values.buffer));
+        const kept: Float64Array<ArrayBuffer>[] = [];
+        const rounds = byteLength > 8 * MIB ? 5 : 17;
+        for (let round = 0; round < rounds; round++) {
+          const array = round % 2 === 0 ? await x.download() : x.downloadSync();
+          assertEquals([array.buffer.byteLength, array.byteOffset], [byteLength, 0]);
+          assert(array.constructor === Float64Array);
+          if (round % 3 === 0) structuredClone(array.buffer, { transfer: [array.buffer] });
+          else if (round % 3 === 1) array.fill(-1);
+          else if (kept.length < 4) kept.push(array);
+          if (round % 16 === 0) assertEquals(new Uint8Array(x.downloadSync().buffer), values);
+        }
+        for (const array of kept) assertEquals(new Uint8Array(array.buffer), values);
       }
-      for (const array of kept) assertEquals(new Uint8Array(array.buffer), values);
-    }
-    const kept = () => gpu.report().data.caches.find(({ name }) => name === "new arrays");
-    assertGreater(kept()?.byteLength ?? 0, 0);
-    gpu.trim();
-    assertEquals(kept()?.byteLength, 0);
-  }));
+      const kept = () => gpu.report().data.caches.find(({ name }) => name === "new arrays");
+      assertGreater(kept()?.byteLength ?? 0, 0);
+      gpu.trim();
+      assertEquals(kept()?.byteLength, 0);
+    }),
+);

@@ -11,6 +11,7 @@ import {
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { testOnDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -140,7 +141,7 @@ testOnDevice("A shortage waits for memory that a busy stream frees, if that is e
   gpu.alloc("uint8", size, { resource: new CudaMemoryResource(gpu) }).dispose();
 });
 
-testOnDevice(
+takingTurns(testOnDevice)(
   "A loop of small buffers leaves little in the pool, and nothing after a pause",
   async (gpu) => {
     const before = (gpu.synchronizeSync(), gpu.memory.freeBytes);

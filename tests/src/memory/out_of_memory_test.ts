@@ -23,6 +23,7 @@ import { TIMERS } from "../../../src/words/timer.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -307,29 +308,32 @@ function fill(gpu: CudaDevice, stack: DisposableStack, blockBytes: number): Devi
   }
 }
 
-Deno.test("CudaDevice.alloc() waits for memory of another kind that was freed and is in use", () =>
-  withDevice((gpu) => {
-    const plain = new CudaMemoryResource(gpu);
-    const kinds = {
-      pool: () => gpu.alloc("uint8", 200 * MIB),
-      plain: () => gpu.alloc("uint8", 200 * MIB, { resource: plain }),
-      virtual: () => gpu.growable("uint8", { reserveSize: 256 * MIB, shape: 200 * MIB }),
-      pitched: () => gpu.pitched("uint8", [200, MIB]),
-    };
-    for (const first of Object.values(kinds)) {
-      for (const second of Object.values(kinds)) {
-        using stream = gpu.createStream();
-        {
-          using one = first();
-          // On the simulated driver the block is in use until work on any of its bytes is done.
-          const used = ON_GPU || !("rows" in one) ? one : one.rows(0, 1);
-          for (let i = 0; i < (ON_GPU ? 20 : 2); i++) used.fill(i, { stream });
+Deno.test(
+  inTurn("CudaDevice.alloc() waits for memory of another kind that was freed and is in use"),
+  () =>
+    withDevice((gpu) => {
+      const plain = new CudaMemoryResource(gpu);
+      const kinds = {
+        pool: () => gpu.alloc("uint8", 200 * MIB),
+        plain: () => gpu.alloc("uint8", 200 * MIB, { resource: plain }),
+        virtual: () => gpu.growable("uint8", { reserveSize: 256 * MIB, shape: 200 * MIB }),
+        pitched: () => gpu.pitched("uint8", [200, MIB]),
+      };
+      for (const first of Object.values(kinds)) {
+        for (const second of Object.values(kinds)) {
+          using stream = gpu.createStream();
+          {
+            using one = first();
+            // On the simulated driver the block is in use until work on any of its bytes is done.
+            const used = ON_GPU || !("rows" in one) ? one : one.rows(0, 1);
+            for (let i = 0; i < (ON_GPU ? 20 : 2); i++) used.fill(i, { stream });
+          }
+          using two = second();
+          assertEquals(two.byteLength, 200 * MIB);
         }
-        using two = second();
-        assertEquals(two.byteLength, 200 * MIB);
       }
-    }
-  }, { driver: simulateDriver(SMALL) }));
+    }, { driver: simulateDriver(SMALL) }),
+);
 
 Deno.test("CudaDevice.memory counts what was freed and is in use as cached, not as another's", () =>
   withDevice((gpu) => {

@@ -24,7 +24,7 @@ import {
 import { type PersistAnswer, PersistPeer } from "../../support/persist/peer.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { share } from "../../support/random.ts";
-import { testOnLinux, testUnless } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux, testUnless } from "../../support/test_unless.ts";
 import { checkSteady, freeBytes } from "../../support/with_device.ts";
 
 const KIT = new URL("mod.ts", PROJECT_ROOT).href;
@@ -313,7 +313,7 @@ testOnLinux("A keeper of another version is named, and can be stopped", async ()
   assert(await scene.pid() !== pid);
 });
 
-testOnLinux("persist() says what to do where no keeper can be started", async () => {
+takingTurns(testOnLinux)("persist() says what to do where no keeper can be started", async () => {
   await using scene = new KeeperScene();
   const program = `
     import { CudaDevice } from "${KIT}";
@@ -347,7 +347,7 @@ testOnLinux("persist() says what to do where no keeper can be started", async ()
   );
 });
 
-testOnLinux("persist() and forget() leave all as it was, many times", async () => {
+takingTurns(testOnLinux)("persist() and forget() leave all as it was, many times", async () => {
   await using scene = new KeeperScene();
   using gpu = openTestDevice();
   let [filesBefore, ownBefore, freeBefore] = [0, 0, 0];
@@ -375,7 +375,7 @@ testOnLinux("persist() and forget() leave all as it was, many times", async () =
   assertEquals(gpu.live().count, 0);
 });
 
-testOnLinux(
+takingTurns(testOnLinux)(
   `persist() gives right bytes or tells, with its maker killed ${KILLS} times`,
   async () => {
     await using scene = new KeeperScene();
@@ -412,7 +412,7 @@ testOnLinux(
   },
 );
 
-testOnLinux("Two programs that start at once have one keeper", async () => {
+takingTurns(testOnLinux)("Two programs that start at once have one keeper", async () => {
   await using scene = new KeeperScene();
   const peers = Array.from({ length: 3 }, () => scene.peer());
   await Promise.all(peers.map((peer) => peer.tell({ do: "free bytes" })));

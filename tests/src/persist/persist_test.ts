@@ -21,7 +21,7 @@ import { until } from "../../support/in_time.ts";
 import { heldCount, KeeperScene, untilOver } from "../../support/persist/keeper_scene.ts";
 import type { PersistAnswer } from "../../support/persist/peer.ts";
 import { shareOf } from "../../support/random.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { checkNothingLeft, freeBytes } from "../../support/with_device.ts";
 
@@ -252,7 +252,7 @@ testWithKeeper(
   },
 );
 
-testWithKeeper(
+takingTurns(testWithKeeper)(
   "persist() by two at once has one make it, and the other wait",
   async (scene, gpu) => {
     await using one = scene.peer();
@@ -268,7 +268,7 @@ testWithKeeper(
   },
 );
 
-testWithKeeper(
+takingTurns(testWithKeeper)(
   "persist() by one that waits makes it when the maker fails or dies",
   async (scene, gpu) => {
     const maker = scene.peer();

@@ -25,7 +25,7 @@ import { cardOf } from "../../support/display.ts";
 import type { PersistAnswer } from "../../support/persist/peer.ts";
 import { shareOf } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { inTurn, takingTurns, testOnLinux } from "../../support/test_unless.ts";
 import { checkNothingLeft, freeBytes } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -326,94 +326,104 @@ Deno.test("wake() without memory leaves it asleep and whole", async () => {
   assertEquals([await a.at(-1), await b.at(-1)], [9, 8]);
 });
 
-Deno.test("Every driver call that fails while memory sleeps or wakes leaves it whole", async () => {
-  const calls = [
-    "cuMemHostAlloc",
-    "cuMemcpyAsync",
-    "cuMemCreate",
-    "cuMemMap",
-    "cuMemSetAccess",
-  ] as const;
-  for (const call of calls) {
-    for (const failing of shareOf([0, 1, 2, 3])) {
-      const real = simulateDriver();
-      let [count, isOn] = [0, false];
-      const driver = {
-        ...real,
-        [call]: (...args: never[]) => {
-          if (isOn && count++ === failing) return 304;
-          return (real[call] as (...args: never[]) => number)(...args);
-        },
-      };
-      const resource = (gpu: ConstructorParameters<typeof VirtualMemoryResource>[0]) => {
-        return new VirtualMemoryResource(gpu);
-      };
-      using gpu = CudaDevice.open(0, { driver, resource });
-      using a = byteBuffer(gpu, 32 * MIB);
-      using b = gpu.alloc("uint8", 32 * MIB).fill(8);
-      await gpu.synchronize();
-      isOn = true;
-      await gpu.sleep({ a, b }).catch(() => {});
-      await gpu.wake({ a, b }).catch(() => {});
-      isOn = false;
-      await gpu.wake({ a, b });
-      assertEquals([await a.at(-1), await b.at(0)], [9, 8], `${call} ${failing}`);
+Deno.test(
+  inTurn("Every driver call that fails while memory sleeps or wakes leaves it whole"),
+  async () => {
+    const calls = [
+      "cuMemHostAlloc",
+      "cuMemcpyAsync",
+      "cuMemCreate",
+      "cuMemMap",
+      "cuMemSetAccess",
+    ] as const;
+    for (const call of calls) {
+      for (const failing of shareOf([0, 1, 2, 3])) {
+        const real = simulateDriver();
+        let [count, isOn] = [0, false];
+        const driver = {
+          ...real,
+          [call]: (...args: never[]) => {
+            if (isOn && count++ === failing) return 304;
+            return (real[call] as (...args: never[]) => number)(...args);
+          },
+        };
+        const resource = (gpu: ConstructorParameters<typeof VirtualMemoryResource>[0]) => {
+          return new VirtualMemoryResource(gpu);
+        };
+        using gpu = CudaDevice.open(0, { driver, resource });
+        using a = byteBuffer(gpu, 32 * MIB);
+        using b = gpu.alloc("uint8", 32 * MIB).fill(8);
+        await gpu.synchronize();
+        isOn = true;
+        await gpu.sleep({ a, b }).catch(() => {});
+        await gpu.wake({ a, b }).catch(() => {});
+        isOn = false;
+        await gpu.wake({ a, b });
+        assertEquals([await a.at(-1), await b.at(0)], [9, 8], `${call} ${failing}`);
+      }
     }
-  }
-});
+  },
+);
 
-testOnLinux("A persisted model sleeps and wakes, with the keeper's descriptors", async () => {
-  await using scene = new KeeperScene();
-  using gpu = openTestDevice();
-  const path = scene.pathOf("model.safetensors");
-  {
-    using w = gpu.zeros("float32", 10 * MIB).fill(2);
-    await saveSafetensors(path, { w });
-  }
-  using model = await gpu.persist("m", () => gpu.loadSafetensors(path));
-  const free = gpu.memory.freeBytes;
-  await gpu.sleep(model);
-  const pid = await scene.pid();
-  assertEquals(heldCount(pid), 0);
-  assert(gpu.memory.freeBytes >= free + 40 * MIB);
-  const [row] = await gpu.persisted();
-  assertEquals([row?.asleepIn, row?.byteLength], ["host memory", 0]);
-  assertEquals(model.persistence.asleepIn, "host memory");
-  {
-    await using peer = scene.peer();
-    const error = await assertRejects(
-      () => peer.tell({ do: "persist", name: "m" }),
-      Error,
-      "asleep",
-    );
-    assert(error.message.includes(`process ${Deno.pid}`));
-  }
-  await gpu.wake(model);
-  assertEquals(await model.tensor("w").at(-1), 2);
-  assertEquals([heldCount(pid), model.persistence.asleepIn], [1, undefined]);
-  {
-    await using peer = scene.peer();
-    const shape = { do: "persist", name: "m" } as const;
-    await assertRejects(() => peer.tell(shape)); // it expects other contents, and has it open
-    const error = await assertRejects(() => gpu.sleep(model), PersistError, `process ${peer.pid}`);
-    assertEquals(error.reason, "open");
-    assertEquals(await model.tensor("w").at(0), 2);
-  }
-  await until(() => model.persistence.openedBy.length === 1, "the other has let go");
-  await gpu.sleep(model);
-  await gpu.forget("m");
-  await gpu.wake(model); // it is this program's alone now
-  assertEquals([await model.tensor("w").at(7), heldCount(pid)], [2, 0]);
-  await gpu.sleep(model);
-  assertEquals([await model.tensor("w").at(7), heldCount(pid)], [2, 0]);
-  model.dispose();
-  using again = await gpu.persist("m", () => gpu.loadSafetensors(path));
-  assertEquals(again.persistence.wasThere, false);
-  await gpu.sleep(again);
-  again.dispose();
-  await gpu.synchronize();
-  assertEquals((await gpu.persisted()).count, 0); // asleep it ends with who has its contents
-});
+takingTurns(testOnLinux)(
+  "A persisted model sleeps and wakes, with the keeper's descriptors",
+  async () => {
+    await using scene = new KeeperScene();
+    using gpu = openTestDevice();
+    const path = scene.pathOf("model.safetensors");
+    {
+      using w = gpu.zeros("float32", 10 * MIB).fill(2);
+      await saveSafetensors(path, { w });
+    }
+    using model = await gpu.persist("m", () => gpu.loadSafetensors(path));
+    const free = gpu.memory.freeBytes;
+    await gpu.sleep(model);
+    const pid = await scene.pid();
+    assertEquals(heldCount(pid), 0);
+    assert(gpu.memory.freeBytes >= free + 40 * MIB);
+    const [row] = await gpu.persisted();
+    assertEquals([row?.asleepIn, row?.byteLength], ["host memory", 0]);
+    assertEquals(model.persistence.asleepIn, "host memory");
+    {
+      await using peer = scene.peer();
+      const error = await assertRejects(
+        () => peer.tell({ do: "persist", name: "m" }),
+        Error,
+        "asleep",
+      );
+      assert(error.message.includes(`process ${Deno.pid}`));
+    }
+    await gpu.wake(model);
+    assertEquals(await model.tensor("w").at(-1), 2);
+    assertEquals([heldCount(pid), model.persistence.asleepIn], [1, undefined]);
+    {
+      await using peer = scene.peer();
+      const shape = { do: "persist", name: "m" } as const;
+      await assertRejects(() => peer.tell(shape)); // it expects other contents, and has it open
+      const error = await assertRejects(
+        () => gpu.sleep(model),
+        PersistError,
+        `process ${peer.pid}`,
+      );
+      assertEquals(error.reason, "open");
+      assertEquals(await model.tensor("w").at(0), 2);
+    }
+    await until(() => model.persistence.openedBy.length === 1, "the other has let go");
+    await gpu.sleep(model);
+    await gpu.forget("m");
+    await gpu.wake(model); // it is this program's alone now
+    assertEquals([await model.tensor("w").at(7), heldCount(pid)], [2, 0]);
+    await gpu.sleep(model);
+    assertEquals([await model.tensor("w").at(7), heldCount(pid)], [2, 0]);
+    model.dispose();
+    using again = await gpu.persist("m", () => gpu.loadSafetensors(path));
+    assertEquals(again.persistence.wasThere, false);
+    await gpu.sleep(again);
+    again.dispose();
+    await gpu.synchronize();
+    assertEquals((await gpu.persisted()).count, 0); // asleep it ends with who has its contents
+  },
+);
 
 /** The bytes of what the peers persist for the tests of files. */
 const BYTES = 3 * MIB + 1;
@@ -452,7 +462,7 @@ function openW(gpu: CudaDevice) {
   });
 }
 
-testAsleepInFile(
+takingTurns(testAsleepInFile)(
   "Persisted memory in a file outlives its process",
   async ({ gpu, scene, path }) => {
     const [row] = await gpu.persisted();
@@ -492,34 +502,40 @@ testAsleepInFile("Persisted memory is told to be lost with its file", async ({ g
   assertEquals(await anew.at(0), 0);
 });
 
-testAsleepInFile("A death while a file is read leaves it asleep there", async ({ gpu, scene }) => {
-  for (const round of shareOf([0, 1, 2, 3, 4], { least: 2 })) {
-    await using peer = scene.peer();
-    await peer.tell({ do: "free bytes" });
-    peer.tell({ do: "persist", name: "w" }).catch(() => {});
-    await delay(4 * round);
-    await peer.kill();
-  }
-  using here = await openW(gpu);
-  assertEquals(new Set(await here.x.download()), new Set([7]));
-});
-
-testOnLinux("A death on the way to sleep leaves the memory with the keeper", async () => {
-  await using scene = new KeeperScene();
-  using gpu = openTestDevice();
-  for (const round of shareOf([0, 1, 2, 3, 4], { least: 2 })) {
-    await using peer = scene.peer();
-    await peer.tell({ do: "persist", name: "w", value: 7, byteLength: 32 * MIB });
-    peer.tell({ do: "sleep", to: "file", path: scene.pathOf("asleep") }).catch(() => {});
-    await delay(3 * round);
-    await peer.kill();
+takingTurns(testAsleepInFile)(
+  "A death while a file is read leaves it asleep there",
+  async ({ gpu, scene }) => {
+    for (const round of shareOf([0, 1, 2, 3, 4], { least: 2 })) {
+      await using peer = scene.peer();
+      await peer.tell({ do: "free bytes" });
+      peer.tell({ do: "persist", name: "w" }).catch(() => {});
+      await delay(4 * round);
+      await peer.kill();
+    }
     using here = await openW(gpu);
-    assertEquals([await here.x.at(0), await here.x.at(-1)], [7, 7]);
-    await gpu.forget("w");
-  }
-});
+    assertEquals(new Set(await here.x.download()), new Set([7]));
+  },
+);
 
-testOnLinux("A part of persisted memory does not sleep without the rest", async () => {
+takingTurns(testOnLinux)(
+  "A death on the way to sleep leaves the memory with the keeper",
+  async () => {
+    await using scene = new KeeperScene();
+    using gpu = openTestDevice();
+    for (const round of shareOf([0, 1, 2, 3, 4], { least: 2 })) {
+      await using peer = scene.peer();
+      await peer.tell({ do: "persist", name: "w", value: 7, byteLength: 32 * MIB });
+      peer.tell({ do: "sleep", to: "file", path: scene.pathOf("asleep") }).catch(() => {});
+      await delay(3 * round);
+      await peer.kill();
+      using here = await openW(gpu);
+      assertEquals([await here.x.at(0), await here.x.at(-1)], [7, 7]);
+      await gpu.forget("w");
+    }
+  },
+);
+
+takingTurns(testOnLinux)("A part of persisted memory does not sleep without the rest", async () => {
   await using _scene = new KeeperScene();
   using gpu = openTestDevice();
   const make = () => ({ x: gpu.zeros("uint8", 40 * MIB), y: gpu.zeros("uint8", 40 * MIB) });

@@ -16,6 +16,7 @@ import { type Python, PythonError, type PythonInput } from "../../../src/entries
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { printed, pythonTestsWith } from "../../support/python_in_process.ts";
 import { testRandom } from "../../support/random.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
 
 const test = pythonTestsWith();
@@ -536,7 +537,7 @@ testNumpy(
     }),
 );
 
-testNumpy(
+takingTurns(testNumpy)(
   "1,000 rounds with numpy, either side first, leave the memory as it was",
   (python) =>
     withDevice(async (gpu) => {

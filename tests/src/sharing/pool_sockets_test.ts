@@ -19,7 +19,7 @@ import { Random } from "../../support/random.ts";
 import type { Habit } from "../../support/sharing/hostile_program.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf } from "../../support/sharing/peer_words.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 import { TextLineStream } from "../../support/text_lines.ts";
 
 const HOSTILE = new URL("../../support/sharing/hostile_program.ts", import.meta.url).pathname;
@@ -172,7 +172,7 @@ testOnLinux(
     }),
 );
 
-testOnLinux(
+takingTurns(testOnLinux)(
   "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
   () =>
     withPeer(async (gpu, peer) => {
@@ -204,7 +204,9 @@ testOnLinux(
     }),
 );
 
-testOnLinux("gpu.open() says that memory is gone when its Worker was terminated", async () => {
+takingTurns(testOnLinux)(
+  "gpu.open() says that memory is gone when its Worker was terminated",
+  async () => {
   await using peer = Peer.deno();
   const worker = new Worker(new URL("../../support/sharing/sharing_worker.ts", import.meta.url));
   const ticket = await new Promise<MemoryTicket>((resolve) => worker.once("message", resolve));
@@ -220,7 +222,8 @@ testOnLinux("gpu.open() says that memory is gone when its Worker was terminated"
   using gpu = openTestDevice();
   const error = await assertRejects(() => gpu.open(ticket), TicketError);
   assertEquals(error.reason, "gone", error.message);
-});
+  },
+);
 
 Deno.test("decodeAnswer() reads what encodeAnswer() wrote, and nothing else", () => {
   for (const answer of [{ isThere: true, pool: 2 ** 32 - 1 }, { isThere: false, pool: 0 }]) {

@@ -11,7 +11,7 @@ import { untilNothingIsOffered } from "../../support/pool_offers.ts";
 import { share } from "../../support/random.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf, poolOf, type Way, WAYS } from "../../support/sharing/peer_words.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 import { checkSteady, freeBytes } from "../../support/with_device.ts";
 
 /** Rounds with one of two killed, for each kind of memory and each side: a process starts slowly. */
@@ -23,7 +23,7 @@ const ROUNDS: Readonly<Record<Way, number>> = ON_GPU
   : { shareable: share(30), plain: share(30), pool: share(30) };
 
 /** Longest wait for a pool that another process uses. */
-const PATIENCE_MILLISECONDS = 5000;
+const PATIENCE_MILLISECONDS = 60_000;
 
 /** Odd, and larger than the driver's block for small allocations. */
 const LARGE_BYTES = 5 * 2 ** 20 + 3;
@@ -196,7 +196,7 @@ for (const way of WAYS) {
     },
   );
 
-  testOnLinux(
+  takingTurns(testOnLinux)(
     `share() of ${way} memory outlives a process that is killed with it open, ${KILLS} times`,
     async () => {
       using gpu = openTestDevice();

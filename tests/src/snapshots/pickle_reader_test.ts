@@ -5,6 +5,7 @@ import { pickle } from "../../../src/accounting/memory_viz.ts";
 import { PickleReader } from "../../../src/snapshots/pickle_reader.ts";
 import { runPython, testsWith } from "../../support/python.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { inTurn } from "../../support/test_unless.ts";
 
 function read(bytes: Uint8Array): unknown {
   const reader = new PickleReader(bytes);
@@ -117,7 +118,7 @@ Deno.test("PickleReader.read() keeps lists of the same references once, and refu
   );
 });
 
-Deno.test("PickleReader.read() ends bombs before they take memory", () => {
+Deno.test(inTurn("PickleReader.read() ends bombs before they take memory"), () => {
   for (
     const [name, start, letter, count] of [
       ["empty lists", "", "]", 2 ** 21],

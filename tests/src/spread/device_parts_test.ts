@@ -20,6 +20,7 @@ import {
   withDevices,
 } from "../../support/parts_scene.ts";
 import { share, shareOf, testRandom } from "../../support/random.ts";
+import { inTurn } from "../../support/test_unless.ts";
 
 const DTYPES = ["float32", "bfloat16", "float16", "int64", "uint8", "bool"] as const;
 const MIB = 2 ** 20;
@@ -79,32 +80,35 @@ for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
       }
     }));
 
-  Deno.test(`parts.upload() and download() of ${count} devices keep the order of calls`, () =>
-    withDevices(count, async (gpus, stack) => {
-      const shape = [64, 3 * 2 ** 15 + 1]; // 24 MiB: under way when the calls return
-      const array = new Float32Array(64 * (3 * 2 ** 15 + 1)).fill(1);
-      for (const split of [0, 1, "replicate"] as const) {
-        const parts = stack.use(await gpus.upload(array, { shape, split }));
-        const [twos, threes] = [2, 3].map((value) => new Float32Array(array.length).fill(value));
-        const first = parts.upload(twos as Float32Array);
-        const before = parts.download();
-        const second = parts.upload(threes as Float32Array);
-        for (const buffer of parts) buffer.subarray(0, 1).fill(9);
-        const after = parts.download();
-        assertHoldsOnly(await before, 2);
-        const found = await after;
-        assertEquals(found[0], 9);
-        const others: number[] = []; // what the fills have written
-        for (const value of found) if (value !== 3) others.push(value);
-        assertEquals(others, Array(split === "replicate" ? 1 : count).fill(9));
-        await Promise.all([first, second]);
-        const target = new Float32Array(array.length);
-        const filling = parts.download(target);
-        const refilled = parts.upload(target); // reads the array when the download has filled it
-        await Promise.all([filling, refilled]);
-        assertEquals((await parts.download())[1], 3);
-      }
-    }));
+  Deno.test(
+    inTurn(`parts.upload() and download() of ${count} devices keep the order of calls`),
+    () =>
+      withDevices(count, async (gpus, stack) => {
+        const shape = [64, 3 * 2 ** 15 + 1]; // 24 MiB: under way when the calls return
+        const array = new Float32Array(64 * (3 * 2 ** 15 + 1)).fill(1);
+        for (const split of [0, 1, "replicate"] as const) {
+          const parts = stack.use(await gpus.upload(array, { shape, split }));
+          const [twos, threes] = [2, 3].map((value) => new Float32Array(array.length).fill(value));
+          const first = parts.upload(twos as Float32Array);
+          const before = parts.download();
+          const second = parts.upload(threes as Float32Array);
+          for (const buffer of parts) buffer.subarray(0, 1).fill(9);
+          const after = parts.download();
+          assertHoldsOnly(await before, 2);
+          const found = await after;
+          assertEquals(found[0], 9);
+          const others: number[] = []; // what the fills have written
+          for (const value of found) if (value !== 3) others.push(value);
+          assertEquals(others, Array(split === "replicate" ? 1 : count).fill(9));
+          await Promise.all([first, second]);
+          const target = new Float32Array(array.length);
+          const filling = parts.download(target);
+          const refilled = parts.upload(target); // reads the array when the download has filled it
+          await Promise.all([filling, refilled]);
+          assertEquals((await parts.download())[1], 3);
+        }
+      }),
+  );
 }
 
 /** Where parts of nearly equal size begin, counted one by one. */
@@ -164,25 +168,28 @@ Deno.test("gpus.upload() takes plain numbers, page-locked and shared memory", ()
     assertEquals(Float64Array.from(shared), flat);
   }));
 
-Deno.test("parts.buffers of one upload are what the calls of a group take", () =>
-  withGroup(MAX_RANKS, async ({ gpus, group }) => {
-    const array = new Float32Array(MAX_RANKS * LENGTH);
-    for (let at = 0; at < array.length; at++) array[at] = at % 7;
-    using parts = await gpus.upload(array, { split: 0 });
-    using sums = await gpus.upload(new Float32Array(LENGTH), { split: "replicate" });
-    const turned = new Float32Array(array.length);
-    for (let at = 0; at < array.length; at++) turned[at] = 6 - at % 7;
-    const again = parts.upload(turned);
-    const summed = group.allReduce(parts.buffers, { into: sums.buffers, op: "sum" });
-    await Promise.all([again, summed]);
-    const expected = new Float32Array(LENGTH);
-    for (let at = 0; at < LENGTH; at++) {
-      let sum = 0;
-      for (let rank = 0; rank < MAX_RANKS; rank++) sum += 6 - (rank * LENGTH + at) % 7;
-      expected[at] = sum;
-    }
-    assertSameBytes(bytesOf(await sums.download()), bytesOf(expected));
-  }));
+Deno.test(
+  inTurn("parts.buffers of one upload are what the calls of a group take"),
+  () =>
+    withGroup(MAX_RANKS, async ({ gpus, group }) => {
+      const array = new Float32Array(MAX_RANKS * LENGTH);
+      for (let at = 0; at < array.length; at++) array[at] = at % 7;
+      using parts = await gpus.upload(array, { split: 0 });
+      using sums = await gpus.upload(new Float32Array(LENGTH), { split: "replicate" });
+      const turned = new Float32Array(array.length);
+      for (let at = 0; at < array.length; at++) turned[at] = 6 - at % 7;
+      const again = parts.upload(turned);
+      const summed = group.allReduce(parts.buffers, { into: sums.buffers, op: "sum" });
+      await Promise.all([again, summed]);
+      const expected = new Float32Array(LENGTH);
+      for (let at = 0; at < LENGTH; at++) {
+        let sum = 0;
+        for (let rank = 0; rank < MAX_RANKS; rank++) sum += 6 - (rank * LENGTH + at) % 7;
+        expected[at] = sum;
+      }
+      assertSameBytes(bytesOf(await sums.download()), bytesOf(expected));
+    }),
+);
 
 Deno.test("gpus.upload() refuses what does not fit before it allocates", () =>
   withDevices(MAX_RANKS, async (gpus) => {
@@ -302,27 +309,30 @@ for (const split of [0, 1, "replicate"] as const) {
 }
 
 for (const direction of ["upload", "download"] as const) {
-  Deno.test(`${direction}() of columns rejects when its array is moved away while lanes use it`, () => {
-    const limits = { ...SMALL_SLOTS, slotBytes: 2 ** 16 };
-    return withDevices(MAX_RANKS, async (gpus, stack) => {
-      const shape = [48, MIB / 4];
-      const parts = stack.use(await gpus.upload(new Float32Array(12 * MIB), { shape, split: 1 }));
-      for (const turns of [0, 1, 2, 5]) {
-        const array = new Float32Array(12 * MIB).fill(1);
-        const moving = direction === "upload" ? parts.upload(array) : parts.download(array);
-        const outcome = moving.then(() => "resolved", (error: Error) => error.message);
-        for (let turn = 0; turn < turns; turn++) {
-          await new Promise((resolve) => setImmediate(resolve));
+  Deno.test(
+    inTurn(`${direction}() of columns rejects when its array is moved away while lanes use it`),
+    () => {
+      const limits = { ...SMALL_SLOTS, slotBytes: 2 ** 16 };
+      return withDevices(MAX_RANKS, async (gpus, stack) => {
+        const shape = [48, MIB / 4];
+        const parts = stack.use(await gpus.upload(new Float32Array(12 * MIB), { shape, split: 1 }));
+        for (const turns of [0, 1, 2, 5]) {
+          const array = new Float32Array(12 * MIB).fill(1);
+          const moving = direction === "upload" ? parts.upload(array) : parts.download(array);
+          const outcome = moving.then(() => "resolved", (error: Error) => error.message);
+          for (let turn = 0; turn < turns; turn++) {
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          array.buffer.transfer(0);
+          const other = new Float32Array(12 * MIB).fill(255);
+          const text = await outcome;
+          assert(other[0] === 255 && other.at(-1) === 255, "other memory was changed");
+          const isOver = text === "resolved" && turns > 0; // all bytes were there before
+          assert(isOver || text.includes("moved away"), `${turns} turns: ${text}`);
         }
-        array.buffer.transfer(0);
-        const other = new Float32Array(12 * MIB).fill(255);
-        const text = await outcome;
-        assert(other[0] === 255 && other.at(-1) === 255, "other memory was changed");
-        const isOver = text === "resolved" && turns > 0; // all bytes were there before
-        assert(isOver || text.includes("moved away"), `${turns} turns: ${text}`);
-      }
-    }, { limits });
-  });
+      }, { limits });
+    },
+  );
 }
 
 if (!ON_GPU) {

@@ -28,7 +28,7 @@ import { shareOf, testRandom } from "../../support/random.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../support/safetensors/files.ts";
 import { PEER, PEER_MODULES } from "../../support/safetensors/peer.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
 const MIB = 2 ** 20;
 
@@ -355,7 +355,9 @@ Deno.test("gpus.loadSafetensors() says that a file was cut while it was read", (
 
 const testWithPeer = await testsWith(...PEER_MODULES);
 
-testWithPeer("gpus.loadSafetensors() gathers what Python wrote, split at random", async () => {
+takingTurns(testWithPeer)(
+  "gpus.loadSafetensors() gathers what Python wrote, split at random",
+  async () => {
   const random = testRandom();
   using folder = new TemporaryFolder();
   await runPython([PEER, "random", folder.path, "60"]);
@@ -377,4 +379,5 @@ testWithPeer("gpus.loadSafetensors() gathers what Python wrote, split at random"
       }
     }
   });
-});
+  },
+);

@@ -11,6 +11,7 @@ import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { IS_WHOLE, shareOf } from "../../support/random.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { keepLanes, TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -206,28 +207,31 @@ Deno.test("TransferEngine of a transfer whose next piece cannot be made ends tha
     }
   }, { driver }));
 
-Deno.test("large transfers go by the driver where no memory can be page-locked", async () => {
-  const registering = faultyDriver();
-  const { driver, setFault } = faultyDriver(registering.driver);
-  const transfers = { laneCount: 4, ringFromSize: 4 * MIB };
-  using gpu = CudaDevice.open(0, { driver, transfers });
-  const engine = engineOf(gpu.context);
-  await engine.runLanes();
-  const status = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-  registering.setFault({ name: "cuMemHostRegister_v2", status });
-  setFault({ name: "cuMemHostAlloc", status });
-  using buffer = gpu.alloc("uint8", 20 * MIB);
-  for (const size of [4 * MIB, 9 * MIB + 1, 20 * MIB]) {
-    using part = buffer.subarray(0, size);
-    await part.upload(patternBytes(size, 3));
-    assertSameBytes(part.downloadSync(), patternBytes(size, 3));
-    part.uploadSync(patternBytes(size, 5));
-    assertSameBytes(await part.download(), patternBytes(size, 5));
-  }
-  assertEquals(engine.byteLength, 0);
-  registering.setFault(undefined);
-  setFault(undefined);
-  await buffer.upload(patternBytes(20 * MIB, 7));
-  assertSameBytes(await buffer.download(), patternBytes(20 * MIB, 7));
-  assertGreater(engine.byteLength, 0);
-});
+Deno.test(
+  inTurn("large transfers go by the driver where no memory can be page-locked"),
+  async () => {
+    const registering = faultyDriver();
+    const { driver, setFault } = faultyDriver(registering.driver);
+    const transfers = { laneCount: 4, ringFromSize: 4 * MIB };
+    using gpu = CudaDevice.open(0, { driver, transfers });
+    const engine = engineOf(gpu.context);
+    await engine.runLanes();
+    const status = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+    registering.setFault({ name: "cuMemHostRegister_v2", status });
+    setFault({ name: "cuMemHostAlloc", status });
+    using buffer = gpu.alloc("uint8", 20 * MIB);
+    for (const size of [4 * MIB, 9 * MIB + 1, 20 * MIB]) {
+      using part = buffer.subarray(0, size);
+      await part.upload(patternBytes(size, 3));
+      assertSameBytes(part.downloadSync(), patternBytes(size, 3));
+      part.uploadSync(patternBytes(size, 5));
+      assertSameBytes(await part.download(), patternBytes(size, 5));
+    }
+    assertEquals(engine.byteLength, 0);
+    registering.setFault(undefined);
+    setFault(undefined);
+    await buffer.upload(patternBytes(20 * MIB, 7));
+    assertSameBytes(await buffer.download(), patternBytes(20 * MIB, 7));
+    assertGreater(engine.byteLength, 0);
+  },
+);

@@ -6,6 +6,7 @@ import { engineOf, tuneEngine } from "../../../src/transfer/context_engine.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { keepLanes, TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -124,7 +125,7 @@ testOnDriver("TransferEngine.dispose() gives the ring's memory back", async (gpu
   assertEquals(cachedBytes(gpu), 0);
 });
 
-Deno.test("CopyLanes do not keep a program running", async () => {
+Deno.test(inTurn("CopyLanes do not keep a program running"), async () => {
   const { code, stdout, stderr } = await evaluate(`
     import { openTestDevice } from "./tests/support/driver.ts";
     import { TinyEngine } from "./tests/support/tiny_engine.ts";
@@ -137,27 +138,30 @@ Deno.test("CopyLanes do not keep a program running", async () => {
   assertEquals([code, stdout.trim(), stderr], [0, "true", ""]);
 });
 
-Deno.test("large transfers are right before lanes run, while they start, and by lanes", () =>
-  withDevice(async (gpu) => {
-    tuneEngine(gpu.context, { laneCount: 7, ringFromSize: "4 MiB" });
-    using buffer = gpu.alloc("uint8", LARGE_BYTES);
-    const array = new Uint8Array(LARGE_BYTES);
-    let isStarted = false;
-    let after = 0;
-    for (let round = 0; after < 3; round++) {
-      const [sent, others] = [patternBytes(LARGE_BYTES, round), patternBytes(LARGE_BYTES, 99)];
-      await buffer.upload(sent);
-      assertSameBytes(await buffer.download(), sent);
-      assertSameBytes(buffer.downloadSync(), sent);
-      buffer.uploadSync(others);
-      assertSameBytes(await buffer.download(array), others);
-      const { runningCount } = engineOf(gpu.context).lanes;
-      if (round === 2) engineOf(gpu.context).startLanes();
-      isStarted ||= runningCount > 0;
-      if (runningCount === 7) after++;
-    }
-    assertEquals(isStarted, true);
-  }));
+Deno.test(
+  inTurn("large transfers are right before lanes run, while they start, and by lanes"),
+  () =>
+    withDevice(async (gpu) => {
+      tuneEngine(gpu.context, { laneCount: 7, ringFromSize: "4 MiB" });
+      using buffer = gpu.alloc("uint8", LARGE_BYTES);
+      const array = new Uint8Array(LARGE_BYTES);
+      let isStarted = false;
+      let after = 0;
+      for (let round = 0; after < 3; round++) {
+        const [sent, others] = [patternBytes(LARGE_BYTES, round), patternBytes(LARGE_BYTES, 99)];
+        await buffer.upload(sent);
+        assertSameBytes(await buffer.download(), sent);
+        assertSameBytes(buffer.downloadSync(), sent);
+        buffer.uploadSync(others);
+        assertSameBytes(await buffer.download(array), others);
+        const { runningCount } = engineOf(gpu.context).lanes;
+        if (round === 2) engineOf(gpu.context).startLanes();
+        isStarted ||= runningCount > 0;
+        if (runningCount === 7) after++;
+      }
+      assertEquals(isStarted, true);
+    }),
+);
 
 testOnDriver("TransferEngine finishes a transfer whose stream is disposed", async (gpu) => {
   const stream = gpu.createStream({ label: "loader" });

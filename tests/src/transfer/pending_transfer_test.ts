@@ -17,6 +17,7 @@ import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertHoldsOnly, assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { TINY_LIMITS } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -264,14 +265,17 @@ Deno.test("a strided upload that fails leaves the elements as they were", () =>
     assertHoldsOnly(await after, 7);
   }));
 
-Deno.test("10,000 calls behind one transfer run in their order", () =>
+Deno.test(
+  inTurn("10,000 calls behind one transfer run in their order"),
+  () =>
   withSlowTransfers(async (gpu) => {
     using x = gpu.zeros("uint8", LENGTH);
     const uploading = x.upload(patternBytes(LENGTH));
     for (let value = 0; value < 10_000; value++) x.subarray(0, 8).fill(value % 251);
     await uploading;
     assertHoldsOnly(await x.subarray(0, 8).download(), 9999 % 251);
-  }));
+    }),
+);
 
 Deno.test("the simulated driver reports an array that changes before its upload is over", async () => {
   await withSlowTransfers(async (gpu) => {

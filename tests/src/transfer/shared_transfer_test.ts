@@ -18,7 +18,7 @@ import { sleep } from "../../../src/words/timer.ts";
 import { assertHoldsOnly, assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { share, testRandom } from "../../support/random.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
 const MIB = 2 ** 20;
 const MAX_BYTES = 8 * MIB;
@@ -61,33 +61,45 @@ class SharingScene implements Disposable {
 
 for (const hasLanes of [true, false]) {
   const who = hasLanes ? "lanes and the caller" : "the caller alone";
-  testOnLinux(`moveShared() by ${who} moves any size to and from any place`, async () => {
-    using scene = await SharingScene.open({ hasLanes });
-    using memory = scene.gpu.zeros("uint8", MAX_BYTES + MIB);
-    const model = new Uint8Array(memory.byteLength);
-    const random = testRandom();
-    const sizes = [2 ** 18, 2 ** 19 - 1, 2 ** 19, MIB + 1, 2 * MIB - 1, 4 * MIB + 1, MAX_BYTES, 1];
-    for (let call = 0; call < Math.max(12, share(40)); call++) {
-      const size = sizes[call] ?? 1 + random.below(MAX_BYTES);
-      const start = random.below(memory.byteLength - size + 1);
-      using part = memory.subarray(start, start + size);
-      const around = new Uint8Array(size + 64).fill(77);
-      const offset = random.below(64);
-      const array = around.subarray(offset, offset + size);
-      if (call % 2 === 0) {
-        array.set(patternBytes(size, call));
-        scene.move("upload", part, array);
-        array.fill(1); // the call has returned: nothing reads it any more
-        model.set(patternBytes(size, call), start);
-        assertSameBytes(memory.downloadSync(), model);
-      } else {
-        scene.move("download", part, array);
-        assertSameBytes(array, model.subarray(start, start + size));
-        array.fill(77); // nothing writes into it either
-        assertHoldsOnly(around, 77);
+  takingTurns(testOnLinux)(
+    `moveShared() by ${who} moves any size to and from any place`,
+    async () => {
+      using scene = await SharingScene.open({ hasLanes });
+      using memory = scene.gpu.zeros("uint8", MAX_BYTES + MIB);
+      const model = new Uint8Array(memory.byteLength);
+      const random = testRandom();
+      const sizes = [
+        2 ** 18,
+        2 ** 19 - 1,
+        2 ** 19,
+        MIB + 1,
+        2 * MIB - 1,
+        4 * MIB + 1,
+        MAX_BYTES,
+        1,
+      ];
+      for (let call = 0; call < Math.max(12, share(40)); call++) {
+        const size = sizes[call] ?? 1 + random.below(MAX_BYTES);
+        const start = random.below(memory.byteLength - size + 1);
+        using part = memory.subarray(start, start + size);
+        const around = new Uint8Array(size + 64).fill(77);
+        const offset = random.below(64);
+        const array = around.subarray(offset, offset + size);
+        if (call % 2 === 0) {
+          array.set(patternBytes(size, call));
+          scene.move("upload", part, array);
+          array.fill(1); // the call has returned: nothing reads it any more
+          model.set(patternBytes(size, call), start);
+          assertSameBytes(memory.downloadSync(), model);
+        } else {
+          scene.move("download", part, array);
+          assertSameBytes(array, model.subarray(start, start + size));
+          array.fill(77); // nothing writes into it either
+          assertHoldsOnly(around, 77);
+        }
       }
-    }
-  });
+    },
+  );
 }
 
 testOnLinux("moveShared() comes after what its stream has queued", async () => {
@@ -107,7 +119,7 @@ testOnLinux("moveShared() comes after what its stream has queued", async () => {
 const FAULTS: readonly DriverFunction[] = ["cuMemcpyAsync", "cuEventRecord", "cuEventQuery"];
 
 for (const name of FAULTS) {
-  testOnLinux(
+  takingTurns(testOnLinux)(
     `moveShared() in which ${name} fails throws, and the next ones are right`,
     async () => {
       using scene = await SharingScene.open();

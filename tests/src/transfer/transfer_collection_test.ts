@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { runWithCollector } from "../../support/collector_program.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
 /** Opens a device whose transfers use threads soon, and lets the collector run and memory be reused. */
 const SETUP = `
@@ -16,7 +16,7 @@ const SETUP = `
   }, 0);
   const isFull = (array, value) => array.every((byte) => byte === value);`;
 
-testOnLinux("upload() keeps an array that nobody else holds", async () => {
+takingTurns(testOnLinux)("upload() keeps an array that nobody else holds", async () => {
   const { result } = await runWithCollector(`${SETUP}
     const found = [];
     const buffer = tuned.alloc("uint8", 2 ** 23);
@@ -30,7 +30,7 @@ testOnLinux("upload() keeps an array that nobody else holds", async () => {
   assertEquals(result, new Array(3).fill(true));
 });
 
-testOnLinux("uploadAll() keeps arrays that nobody else holds", async () => {
+takingTurns(testOnLinux)("uploadAll() keeps arrays that nobody else holds", async () => {
   const { result } = await runWithCollector(`${SETUP}
     const found = [];
     for (let round = 0; round < 2; round++) {

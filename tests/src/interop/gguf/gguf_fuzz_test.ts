@@ -17,6 +17,7 @@ import {
 } from "../../../support/gguf/files.ts";
 import { Random } from "../../../support/random.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
+import { inTurn } from "../../../support/test_unless.ts";
 import { testOnDevice } from "../../../support/with_device.ts";
 
 const MUTANT_COUNT = fuzzCount(20_000);
@@ -85,7 +86,7 @@ async function readOrRefuse(
   }
 }
 
-Deno.test("parseGguf() refuses or rightly reads damaged files", async () => {
+Deno.test(inTurn("parseGguf() refuses or rightly reads damaged files"), async () => {
   using folder = new TemporaryFolder();
   const random = new Random(SEED);
   let readCount = 0;

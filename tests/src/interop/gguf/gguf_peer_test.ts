@@ -26,6 +26,7 @@ import {
 import { runPython, testsWith } from "../../../support/python.ts";
 import { Random } from "../../../support/random.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
+import { takingTurns } from "../../../support/test_unless.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 const FILE_COUNT = fuzzCount(500);
@@ -53,12 +54,15 @@ testWithPeer(
   },
 );
 
-testWithPeer("loadGguf() loads what Python wrote, of every type, byte for byte", async () => {
-  using folder = new TemporaryFolder();
-  await runPython([PEER, "random", folder.path, String(FILE_COUNT)]);
-  const names = ["all", ...Array.from({ length: FILE_COUNT }, (_, i) => `${i}`)];
-  await compare(names.map((name) => folder.pathOf(`${name}.gguf`)));
-});
+takingTurns(testWithPeer)(
+  "loadGguf() loads what Python wrote, of every type, byte for byte",
+  async () => {
+    using folder = new TemporaryFolder();
+    await runPython([PEER, "random", folder.path, String(FILE_COUNT)]);
+    const names = ["all", ...Array.from({ length: FILE_COUNT }, (_, i) => `${i}`)];
+    await compare(names.map((name) => folder.pathOf(`${name}.gguf`)));
+  },
+);
 
 testWithPeer("readGgufHeader() and Python read the same from random files", async () => {
   using folder = new TemporaryFolder();

@@ -9,22 +9,26 @@ import { faultyDriver, watchedDriver } from "../../../support/faulty_driver.ts";
 import { namesIn, openPathsIn } from "../../../support/files.ts";
 import { judgeFile } from "../../../support/saving/whole_model.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
+import { inTurn } from "../../../support/test_unless.ts";
 
 const OLD = 1;
 const NEW = 2;
 
 /** Large enough for the ring, and small enough for one array. */
 for (const byteLength of [100_000, 2_000_000]) {
-  Deno.test(`saveSafetensors() of ${byteLength} bytes keeps a whole model whichever call fails`, async () => {
-    const { driver, calls } = watchedDriver();
-    const names = await callsOfSave({ driver, calls }, byteLength);
-    const counts = Map.groupBy(names, (name) => name);
-    assertGreater(counts.size, 0);
-    for (const [name, { length }] of counts) {
-      const places = new Set([0, 1, length >> 1, length - 1]); // hundreds ask whether a copy is over
-      for (const after of places) await failAt({ name, after }, byteLength);
-    }
-  });
+  Deno.test(
+    inTurn(`saveSafetensors() of ${byteLength} bytes keeps a whole model whichever call fails`),
+    async () => {
+      const { driver, calls } = watchedDriver();
+      const names = await callsOfSave({ driver, calls }, byteLength);
+      const counts = Map.groupBy(names, (name) => name);
+      assertGreater(counts.size, 0);
+      for (const [name, { length }] of counts) {
+        const places = new Set([0, 1, length >> 1, length - 1]); // hundreds ask whether a copy is over
+        for (const after of places) await failAt({ name, after }, byteLength);
+      }
+    },
+  );
 }
 
 /** The calls of a save that works. */

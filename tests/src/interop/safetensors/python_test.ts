@@ -16,6 +16,7 @@ import { damage } from "../../../support/safetensors/damage.ts";
 import { fileOf, TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
 import { PEER, PEER_MODULES } from "../../../support/safetensors/peer.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
+import { takingTurns } from "../../../support/test_unless.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 const testWithPeer = await testsWith(...PEER_MODULES);
@@ -32,28 +33,34 @@ const STRICTER = [
   /not a list of sizes$|not two sizes$/, // sizes beyond 2^53
 ];
 
-testWithPeer("saveSafetensors() writes what Python reads, of files of Python's", async () => {
-  using folder = new TemporaryFolder();
-  const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
-  Deno.mkdirSync(theirs);
-  Deno.mkdirSync(ours);
-  await runPython([PEER, "random", theirs, String(FILE_COUNT)]);
-  await withDevice(async (gpu) => {
-    for (const { name } of Deno.readDirSync(theirs)) {
-      using model = await gpu.loadSafetensors(`${theirs}/${name}`);
-      await saveSafetensors(`${ours}/${name}`, model);
-    }
-  });
-  assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
-});
+takingTurns(testWithPeer)(
+  "saveSafetensors() writes what Python reads, of files of Python's",
+  async () => {
+    using folder = new TemporaryFolder();
+    const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
+    Deno.mkdirSync(theirs);
+    Deno.mkdirSync(ours);
+    await runPython([PEER, "random", theirs, String(FILE_COUNT)]);
+    await withDevice(async (gpu) => {
+      for (const { name } of Deno.readDirSync(theirs)) {
+        using model = await gpu.loadSafetensors(`${theirs}/${name}`);
+        await saveSafetensors(`${ours}/${name}`, model);
+      }
+    });
+    assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
+  },
+);
 
-testWithPeer("parseHeader() takes none of the damaged files that Python refuses", async () => {
-  using folder = new TemporaryFolder();
-  const original = Deno.readFileSync(TYPES_FIXTURE);
-  const random = new Random(SEED);
-  const mutants = Array.from({ length: MUTANT_COUNT }, () => damage(original, random));
-  await compareWithPeer(folder, mutants);
-});
+takingTurns(testWithPeer)(
+  "parseHeader() takes none of the damaged files that Python refuses",
+  async () => {
+    using folder = new TemporaryFolder();
+    const original = Deno.readFileSync(TYPES_FIXTURE);
+    const random = new Random(SEED);
+    const mutants = Array.from({ length: MUTANT_COUNT }, () => damage(original, random));
+    await compareWithPeer(folder, mutants);
+  },
+);
 
 testWithPeer("parseHeader() takes and refuses the same as Python at every limit", async () => {
   using folder = new TemporaryFolder();

@@ -10,6 +10,7 @@ import { testOnTwoDevices } from "../../../support/driver.ts";
 import { openWithSmallRing } from "../../../support/files.ts";
 import { TYPES_FIXTURE, WIDE_FIXTURE } from "../../../support/safetensors/files.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
+import { inTurn } from "../../../support/test_unless.ts";
 import { CaughtWarnings } from "../../../support/warnings.ts";
 import { checkNothingLeft, testOnDevice, withDevice } from "../../../support/with_device.ts";
 
@@ -78,30 +79,35 @@ testOnDevice("saveSafetensors() refuses names that the file could not keep apart
   assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
-Deno.test("saveSafetensors() saves many small tensors side by side, and large ones among them", async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.pathOf("many.safetensors");
-  using gpu = openWithSmallRing();
-  await checkNothingLeft(gpu, async () => {
-    using memory = new DisposableStack();
-    const tensors = new Map<string, DeviceBuffer<"uint8">>();
-    for (let i = 0; i < 1500; i++) {
-      const byteLength = i % 500 === 7 ? 3_000_001 : 4096 + (i % 3) * 4097;
-      const bytes = patternBytes(byteLength, i);
-      tensors.set(`t${i}`, memory.use(await gpu.upload(bytes)));
-    }
-    const steps: number[] = [];
-    await saveSafetensors(path, tensors, { onProgress: (done, total) => steps.push(done, total) });
-    const { tensors: entries } = await readSafetensorsHeader(path);
-    const totalBytes = entries.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    assertEquals(steps.slice(-2), [totalBytes, totalBytes]);
-    const file = Deno.readFileSync(path).subarray(-totalBytes);
-    for (const { name, byteOffset, byteLength } of entries) {
-      const expected = patternBytes(byteLength, Number(name.slice(1)));
-      assertSameBytes(file.subarray(byteOffset, byteOffset + byteLength), expected);
-    }
-  });
-});
+Deno.test(
+  inTurn("saveSafetensors() saves many small tensors side by side, and large ones among them"),
+  async () => {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("many.safetensors");
+    using gpu = openWithSmallRing();
+    await checkNothingLeft(gpu, async () => {
+      using memory = new DisposableStack();
+      const tensors = new Map<string, DeviceBuffer<"uint8">>();
+      for (let i = 0; i < 1500; i++) {
+        const byteLength = i % 500 === 7 ? 3_000_001 : 4096 + (i % 3) * 4097;
+        const bytes = patternBytes(byteLength, i);
+        tensors.set(`t${i}`, memory.use(await gpu.upload(bytes)));
+      }
+      const steps: number[] = [];
+      await saveSafetensors(path, tensors, {
+        onProgress: (done, total) => steps.push(done, total),
+      });
+      const { tensors: entries } = await readSafetensorsHeader(path);
+      const totalBytes = entries.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      assertEquals(steps.slice(-2), [totalBytes, totalBytes]);
+      const file = Deno.readFileSync(path).subarray(-totalBytes);
+      for (const { name, byteOffset, byteLength } of entries) {
+        const expected = patternBytes(byteLength, Number(name.slice(1)));
+        assertSameBytes(file.subarray(byteOffset, byteOffset + byteLength), expected);
+      }
+    });
+  },
+);
 
 testOnTwoDevices("saveSafetensors() saves two devices' buffers into one file", async (one, two) => {
   using folder = new TemporaryFolder();
