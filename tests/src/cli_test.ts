@@ -253,23 +253,23 @@ takingTurns(testOnLinux)(
 takingTurns(testOnLinux)(
   "cli.ts kernel keeps the specification of Deno itself, and puts it back",
   async () => {
-  using home = new Home();
-  const installed = await runDeno(["jupyter", "--install"], { env: home.env });
-  assertEquals(installed.code, 0, installed.stderr);
-  const stock = Deno.readTextFileSync(home.kernel);
-  const warned = unwrapped((await runCli(["doctor"], home.env)).stdout);
-  assertStringIncludes(warned, "Stop ends Jupyter's kernel, and frees its GPU memory:");
-  assertStringIncludes(warned, '-> the command "kernel" installs one');
-  const refused = await runCli(["kernel", "--remove"], home.env);
-  assertEquals([refused.code, Deno.readTextFileSync(home.kernel)], [1, stock]);
-  assertStringIncludes(refused.stderr, "another program installed the kernel");
+    using home = new Home();
+    const installed = await runDeno(["jupyter", "--install"], { env: home.env });
+    assertEquals(installed.code, 0, installed.stderr);
+    const stock = Deno.readTextFileSync(home.kernel);
+    const warned = unwrapped((await runCli(["doctor"], home.env)).stdout);
+    assertStringIncludes(warned, "Stop ends Jupyter's kernel, and frees its GPU memory:");
+    assertStringIncludes(warned, '-> the command "kernel" installs one');
+    const refused = await runCli(["kernel", "--remove"], home.env);
+    assertEquals([refused.code, Deno.readTextFileSync(home.kernel)], [1, stock]);
+    assertStringIncludes(refused.stderr, "another program installed the kernel");
 
-  for (let times = 0; times < 2; times++) {
-    assertEquals((await runCli(["kernel"], home.env)).code, 0);
-    assertEquals(home.read().interrupt_mode, "message");
-  }
-  assertEquals((await runCli(["kernel", "--remove"], home.env)).code, 0);
-  assertEquals(Deno.readTextFileSync(home.kernel), stock);
+    for (let times = 0; times < 2; times++) {
+      assertEquals((await runCli(["kernel"], home.env)).code, 0);
+      assertEquals(home.read().interrupt_mode, "message");
+    }
+    assertEquals((await runCli(["kernel", "--remove"], home.env)).code, 0);
+    assertEquals(Deno.readTextFileSync(home.kernel), stock);
   },
 );
 
@@ -354,19 +354,19 @@ Deno.test(
     "cli.ts bandwidth --cases prints nvbandwidth's cases, beside its own output, and its JSON",
   ),
   async () => {
-  using folder = new TemporaryFolder();
-  const theirs = folder.write("nvbandwidth.txt", "SUM device_local_copy 2000\n");
-  const common = ["bandwidth", "--driver", "simulated", "--largest", "4 KiB"];
-  const beside = await runCli([...common, "--compare", theirs]);
-  assertEquals(beside.code, 0, beside.stderr);
-  assertStringIncludes(beside.stdout, "host_to_device_bidirectional_memcpy_ce");
-  assertStringIncludes(beside.stdout, "modelled");
-  assertMatch(beside.stdout, /^device_local_copy +\S+ +2000 +\S+$/m);
-  const json = await runCli([...common, "--cases", "--json"]);
-  assertEquals(parseNvbandwidth(json.stdout).size, 9, json.stderr);
-  const wrong = await runCli([...common, "--compare", folder.write("wrong.txt", "nothing")]);
-  assertEquals(wrong.code, 2);
-  assertStringIncludes(wrong.stderr, "it has no case with a speed");
+    using folder = new TemporaryFolder();
+    const theirs = folder.write("nvbandwidth.txt", "SUM device_local_copy 2000\n");
+    const common = ["bandwidth", "--driver", "simulated", "--largest", "4 KiB"];
+    const beside = await runCli([...common, "--compare", theirs]);
+    assertEquals(beside.code, 0, beside.stderr);
+    assertStringIncludes(beside.stdout, "host_to_device_bidirectional_memcpy_ce");
+    assertStringIncludes(beside.stdout, "modelled");
+    assertMatch(beside.stdout, /^device_local_copy +\S+ +2000 +\S+$/m);
+    const json = await runCli([...common, "--cases", "--json"]);
+    assertEquals(parseNvbandwidth(json.stdout).size, 9, json.stderr);
+    const wrong = await runCli([...common, "--compare", folder.write("wrong.txt", "nothing")]);
+    assertEquals(wrong.code, 2);
+    assertStringIncludes(wrong.stderr, "it has no case with a speed");
   },
 );
 
@@ -387,11 +387,11 @@ Deno.test(inTurn("cli.ts demo moves arrays, and writes the result and the page")
 Deno.test(
   inTurn("cli.ts demo writes the numbers and says why there is no chart without plotly.js"),
   async () => {
-  using folder = new TemporaryFolder();
-  const out = `${folder.path}/out`;
-  const source = new URL("src/cli.ts", PROJECT_ROOT).pathname; // a release brings plotly.js
-  const flags = ["--quiet", "--no-check", "-A", "--cached-only", "--no-npm"];
-  const { code, stdout, stderr } = await runDeno(
+    using folder = new TemporaryFolder();
+    const out = `${folder.path}/out`;
+    const source = new URL("src/cli.ts", PROJECT_ROOT).pathname; // a release brings plotly.js
+    const flags = ["--quiet", "--no-check", "-A", "--cached-only", "--no-npm"];
+    const { code, stdout, stderr } = await runDeno(
       [
         "run",
         ...flags,
@@ -404,14 +404,14 @@ Deno.test(
         "--largest",
         "4 KiB",
       ],
-    { env: NO_GPU },
-  );
-  assertEquals(code, 0, stderr);
-  assertStringIncludes(
-    stdout,
-    `Wrote ${out}/bandwidth.json; no chart: Cannot load plotly.js from npm: `,
-  );
-  assertEquals([...Deno.readDirSync(out)].map(({ name }) => name), ["bandwidth.json"]);
+      { env: NO_GPU },
+    );
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(
+      stdout,
+      `Wrote ${out}/bandwidth.json; no chart: Cannot load plotly.js from npm: `,
+    );
+    assertEquals([...Deno.readDirSync(out)].map(({ name }) => name), ["bandwidth.json"]);
   },
 );
 

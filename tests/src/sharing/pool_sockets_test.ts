@@ -207,21 +207,21 @@ takingTurns(testOnLinux)(
 takingTurns(testOnLinux)(
   "gpu.open() says that memory is gone when its Worker was terminated",
   async () => {
-  await using peer = Peer.deno();
-  const worker = new Worker(new URL("../../support/sharing/sharing_worker.ts", import.meta.url));
-  const ticket = await new Promise<MemoryTicket>((resolve) => worker.once("message", resolve));
-  await peer.tell({ do: "open", ticket });
-  using waiting = LocalSocket.connect(ticket.socket ?? "") as LocalSocket;
-  await worker.terminate();
-  for (let look = 0; look < 1000; look++) {
-    if (waiting.receive()?.isEnd === true) break;
-    await delay(5); // the thread ends a little later
-  }
-  assertEquals(await peer.tell({ do: "last" }), 5);
-  assertEquals(await peer.tell({ do: "dispose" }), 0);
-  using gpu = openTestDevice();
-  const error = await assertRejects(() => gpu.open(ticket), TicketError);
-  assertEquals(error.reason, "gone", error.message);
+    await using peer = Peer.deno();
+    const worker = new Worker(new URL("../../support/sharing/sharing_worker.ts", import.meta.url));
+    const ticket = await new Promise<MemoryTicket>((resolve) => worker.once("message", resolve));
+    await peer.tell({ do: "open", ticket });
+    using waiting = LocalSocket.connect(ticket.socket ?? "") as LocalSocket;
+    await worker.terminate();
+    for (let look = 0; look < 1000; look++) {
+      if (waiting.receive()?.isEnd === true) break;
+      await delay(5); // the thread ends a little later
+    }
+    assertEquals(await peer.tell({ do: "last" }), 5);
+    assertEquals(await peer.tell({ do: "dispose" }), 0);
+    using gpu = openTestDevice();
+    const error = await assertRejects(() => gpu.open(ticket), TicketError);
+    assertEquals(error.reason, "gone", error.message);
   },
 );
 

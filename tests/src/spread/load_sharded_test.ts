@@ -358,26 +358,26 @@ const testWithPeer = await testsWith(...PEER_MODULES);
 takingTurns(testWithPeer)(
   "gpus.loadSafetensors() gathers what Python wrote, split at random",
   async () => {
-  const random = testRandom();
-  using folder = new TemporaryFolder();
-  await runPython([PEER, "random", folder.path, "60"]);
-  await withDevices(MAX_RANKS, async (gpus) => {
-    for (const { name: file } of Deno.readDirSync(folder.path)) {
-      const path = `${folder.path}/${file}`;
-      const { tensors } = await readSafetensorsHeader(path);
-      const place = tensors.map(({ name, shape, format }): PlacementRule => {
-        const isWhole = shape.length === 0 || /F4|F6/.test(format) || random.below(4) === 0;
-        return [name, isWhole ? "replicate" : { split: random.below(shape.length) }];
-      });
-      using model = await gpus.loadSafetensors(path, { place });
-      using one = await deviceAt(gpus, 0).loadSafetensors(path);
-      for (const [name, tensor] of one) {
-        const [found, expected] = [0, 1].map(() => new ArrayBuffer(tensor.byteLength));
-        await model.tensor(name).download(found as ArrayBuffer);
-        await tensor.download(expected as ArrayBuffer);
-        assertEquals(found, expected, `${name} of ${file}`);
+    const random = testRandom();
+    using folder = new TemporaryFolder();
+    await runPython([PEER, "random", folder.path, "60"]);
+    await withDevices(MAX_RANKS, async (gpus) => {
+      for (const { name: file } of Deno.readDirSync(folder.path)) {
+        const path = `${folder.path}/${file}`;
+        const { tensors } = await readSafetensorsHeader(path);
+        const place = tensors.map(({ name, shape, format }): PlacementRule => {
+          const isWhole = shape.length === 0 || /F4|F6/.test(format) || random.below(4) === 0;
+          return [name, isWhole ? "replicate" : { split: random.below(shape.length) }];
+        });
+        using model = await gpus.loadSafetensors(path, { place });
+        using one = await deviceAt(gpus, 0).loadSafetensors(path);
+        for (const [name, tensor] of one) {
+          const [found, expected] = [0, 1].map(() => new ArrayBuffer(tensor.byteLength));
+          await model.tensor(name).download(found as ArrayBuffer);
+          await tensor.download(expected as ArrayBuffer);
+          assertEquals(found, expected, `${name} of ${file}`);
+        }
       }
-    }
-  });
+    });
   },
 );

@@ -268,12 +268,12 @@ Deno.test("a strided upload that fails leaves the elements as they were", () =>
 Deno.test(
   inTurn("10,000 calls behind one transfer run in their order"),
   () =>
-  withSlowTransfers(async (gpu) => {
-    using x = gpu.zeros("uint8", LENGTH);
-    const uploading = x.upload(patternBytes(LENGTH));
-    for (let value = 0; value < 10_000; value++) x.subarray(0, 8).fill(value % 251);
-    await uploading;
-    assertHoldsOnly(await x.subarray(0, 8).download(), 9999 % 251);
+    withSlowTransfers(async (gpu) => {
+      using x = gpu.zeros("uint8", LENGTH);
+      const uploading = x.upload(patternBytes(LENGTH));
+      for (let value = 0; value < 10_000; value++) x.subarray(0, 8).fill(value % 251);
+      await uploading;
+      assertHoldsOnly(await x.subarray(0, 8).download(), 9999 % 251);
     }),
 );
 
