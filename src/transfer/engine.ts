@@ -66,6 +66,11 @@ export class TransferEngine implements MemoryCache {
   #hasMoved = false;
   /** Transfers that wait for their turn. */
   readonly #waiting = new Set<RingTransfer>();
+  /**
+   * Resolves when threads that kept arrays are back. Only transfers wait for them: in a program that keeps
+   * all threads busy they come late, which holds up neither small transfers nor streams.
+   */
+  #returning: Promise<void> | undefined;
   /** Time at which lanes were last looked for that were asleep. */
   #lastLook = -Infinity;
   readonly #restAll = () => this.#rest(this.#running);
@@ -248,7 +253,10 @@ export class TransferEngine implements MemoryCache {
 
   /** Notes that nothing uses the arrays of a transfer any more, and when there are no transfers any more. */
   #letGo(transfer: RingTransfer): void {
-    this.#context.noteReturning(transfer.keeper?.letGo());
+    const returned = transfer.keeper?.letGo();
+    if (returned !== undefined) {
+      this.#returning = Promise.all([this.#returning, returned]).then(() => {});
+    }
     transfer.keeper = undefined;
     if (this.#running.length + this.#waiting.size > 0) return;
     this.#share.end();
@@ -260,7 +268,7 @@ export class TransferEngine implements MemoryCache {
    * test may check that nothing is under way.
    */
   async atRest(): Promise<void> {
-    await this.#context.returning;
+    await this.#returning;
     while (this.lentCount > 0 && this.#running.length === 0) await nextTurn();
   }
 

@@ -1,12 +1,15 @@
 // Checks the transfer engine at every border of pieces, slots and slabs, and many transfers at once.
 
-import { assertEquals, assertGreater, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertFalse, assertGreater, assertStrictEquals } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
+import { nextTurn } from "../../../src/order/waiting.ts";
 import { engineOf, tuneEngine } from "../../../src/transfer/context_engine.ts";
+import { BusyThreads } from "../../support/busy_threads.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
-import { inTurn } from "../../support/test_unless.ts";
+import { inTime } from "../../support/in_time.ts";
+import { inTurn, testOnLinux } from "../../support/test_unless.ts";
 import { keepLanes, TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -61,6 +64,31 @@ testOnDriver("TransferEngine serves many transfers both ways at once", async (gp
     assertSameBytes(buffer.downloadSync(), expected);
   }
 });
+
+testOnLinux(
+  "threads that kept arrays and are late hold up no small transfer and no stream",
+  () =>
+    withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu);
+      await engineOf(gpu.context).runLanes();
+      using large = gpu.alloc("uint8", 100_000);
+      using small = gpu.alloc("uint8", 100);
+      const busy = new BusyThreads();
+      let isLargeOver = false;
+      const moving = engine.upload(large, patternBytes(100_000, 1)).then(() => isLargeOver = true);
+      try {
+        await nextTurn(); // threads keep the array from here on
+        assertSameBytes(large.downloadSync(), patternBytes(100_000, 1));
+        await inTime(20, small.upload(patternBytes(100, 2)));
+        await inTime(20, gpu.stream.synchronize());
+        assertFalse(isLargeOver, "no thread was late");
+      } finally {
+        await busy[Symbol.asyncDispose]();
+        await moving;
+      }
+      assertSameBytes(small.downloadSync(), patternBytes(100, 2));
+    }, { driver }),
+);
 
 for (const hasLanes of [true, false]) {
   const threads = hasLanes ? "lanes" : "lent threads";
