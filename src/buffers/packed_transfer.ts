@@ -18,8 +18,8 @@ import {
 } from "../transfer/host_transfer.ts";
 import type { MoveStep } from "../transfer/mover.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
-import { inMemory, oneRow, paddingBetween, type Section } from "../transfer/pieces.ts";
-import type { RingRequest } from "../transfer/ring_transfer.ts";
+import { inMemory, oneRow, paddingBetween } from "../transfer/pieces.ts";
+import { movedAway, type RingRequest } from "../transfer/ring_transfer.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 
 /** Size from which a call for each array costs little beside the copy itself. */
@@ -99,7 +99,7 @@ function* stepsOf(
 ): Generator<MoveStep, void> {
   const sections = findHost() === undefined ? [] : items.map(sectionOf);
   const canPack = areApartIn(options.direction, sections);
-  const small: Section[] = [];
+  const small: MemorySection[] = [];
   const others: PlacedItem[] = [];
   for (const [index, item] of items.entries()) {
     const section = sections[index];
@@ -112,13 +112,16 @@ function* stepsOf(
   for (const item of others) yield moveOne(item, options);
 }
 
+/** An array, with its address at the beginning of the transfer. */
+type MemorySection = ReturnType<typeof sectionOf>;
+
 function sectionOf({ span, host: { memory } }: PlacedItem) {
   return { span, host: inMemory(memory), rows: oneRow(span.byteLength) };
 }
 
 function areApartIn(
   direction: "upload" | "download",
-  sections: readonly ReturnType<typeof sectionOf>[],
+  sections: readonly MemorySection[],
 ): boolean {
   if (direction === "upload") return areApart(sections.map(({ span }) => span));
   return areApart(sections.map(({ span: { byteLength }, host: { address } }) => {
@@ -147,11 +150,17 @@ function moveOne({ span, host, owned }: PlacedItem, { direction }: PackedTransfe
 /** Blocks that hold nothing but packed arrays and their padding. */
 const padded = new WeakSet<Allocation>();
 
-/** Moves small arrays packed together. */
+/**
+ * Moves small arrays packed together.
+ *
+ * @throws TypeError when one was moved away since the call, while earlier calls or parts of this one ran.
+ */
 function pack(
-  sections: readonly Section[],
+  sections: readonly MemorySection[],
   { direction, ownsPadding = false }: PackedTransfer,
 ): RingRequest {
+  const gone = sections.filter(({ span, host }) => host.bytes.byteLength !== span.byteLength);
+  if (gone.length > 0) throw movedAway(gone.map(({ host }) => host.bytes));
   if (ownsPadding) { for (const { span: { allocation } } of sections) padded.add(allocation); }
   const takesPadding = sections.every(({ span: { allocation } }) => padded.has(allocation));
   return { direction, sections, takesPadding, canLend: false }; // lists of copies are not lent

@@ -68,7 +68,7 @@ export function oneRow(byteLength: number, offset = 0): Rows {
 }
 
 /** Returns the host's side of a section in memory. */
-export function inMemory(bytes: HostBytes): SectionHost & { readonly address: bigint } {
+export function inMemory(bytes: HostBytes): Extract<SectionHost, { readonly address: bigint }> {
   return { address: addressOf(bytes), bytes };
 }
 

@@ -2,6 +2,7 @@
 // memory be used again at once. Its argument: who moves the bytes.
 
 import { CudaDevice } from "../../src/device/device.ts";
+import { MAX_KEPT_ARRAYS } from "../../src/lanes/memory_keeper.ts";
 import { engineOf } from "../../src/transfer/context_engine.ts";
 import { testDriver } from "./driver.ts";
 import { shareOf } from "./random.ts";
@@ -109,5 +110,20 @@ async function moveAll(direction: "upload" | "download"): Promise<void> {
     const text = await outcome;
     const isOver = text === "resolved" && turns > 0;
     if (!isOver && !text.includes("its array was moved away")) throw new Error(`many: ${text}`);
+  }
+  // Before it is the call's turn, and before the turn of a later part of it.
+  for (const [count, isBehind] of [[MANY, true], [MAX_KEPT_ARRAYS + 1, false]] as const) {
+    const arrays = Array.from({ length: count }, () => new Uint8Array(2048).fill(1));
+    using many = gpu.zeros("uint8", count * 2048);
+    const parts = arrays.map((_, at) => many.subarray(at * 2048, (at + 1) * 2048));
+    const earlier = isBehind ? gpu.downloadAll(parts) : undefined;
+    const moving = direction === "upload"
+      ? gpu.uploadAll(arrays, { into: parts })
+      : gpu.downloadAll(parts, { into: arrays });
+    arrays.at(-1)?.buffer.transfer(0);
+    (globalThis as { gc?: () => void }).gc?.();
+    const text = await moving.then(() => "resolved", (error: Error) => error.message);
+    if (!text.includes("its array was moved away")) throw new Error(`later: ${text}`);
+    await earlier;
   }
 }
