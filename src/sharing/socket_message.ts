@@ -26,7 +26,7 @@ export class SocketMessage {
   /** The `struct cmsghdr` and the descriptors behind it. */
   readonly #control: DataView<ArrayBuffer>;
   /** Kept here, because the head has only its address: a `struct iovec`, and the bytes. */
-  readonly #kept: readonly [BigUint64Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
+  readonly kept: readonly [BigUint64Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
 
   constructor(
     system: MessageSystem,
@@ -49,7 +49,7 @@ export class SocketMessage {
     head.setBigUint64(32, room === 0 ? 0n : this.#addressOf(control), true);
     head.setBigUint64(40, BigInt(control.byteLength), true);
     this.#control = control;
-    this.#kept = [piece, bytes];
+    this.kept = [piece, bytes];
   }
 
   /** Returns the descriptors that were received. */
