@@ -152,43 +152,54 @@ testWithGroup("joinGroup() names rank 0 when it is killed, to idle ranks", async
   await endAll(others);
 });
 
-testWithGroup("joinGroup() names a rank that sleeps when the time is up", async (ranks, at) => {
-  const sleeper = ranks.at(-1);
-  const others = ranks.slice(0, -1);
-  await checkReduces(ranks);
-  sleeper?.signal("SIGSTOP");
-  const errors = await Promise.all(
-    others.map((process) =>
-      errorOf(process.tell({ do: "reduce", length: 1000, value: 1, timeoutSeconds: 5 }))
-    ),
-  );
-  const rank = SIZE - 1;
-  const late = errors.find(({ reason }) => reason === "timeout");
-  assertStringIncludes(late?.message ?? "", "it is not done after 5 seconds");
-  assertStringIncludes(late?.message ?? "", `rank ${rank} (process ${sleeper?.pid}`);
-  assertStringIncludes(late?.message ?? "", "has been silent for");
-  // Who is told of it by another rank says so.
-  for (const { reason } of errors) assert(["timeout", "ended"].includes(`${reason}`), `${reason}`);
-  sleeper?.signal("SIGCONT");
-  const error = await errorOf(
-    sleeper?.tell({ do: "reduce", length: 1000, value: 1 }) ?? Promise.resolve(),
-  );
-  assertEquals([error.kind, error.reason], ["GroupError", "ended"]);
-  await endAll(ranks);
-  await joinAll(ranks, at);
-  await checkReduces(ranks);
-  await endAll(ranks);
-});
+takingTurns(testWithGroup)(
+  "joinGroup() names a rank that sleeps when the time is up",
+  async (ranks, at) => {
+    const sleeper = ranks.at(-1);
+    const others = ranks.slice(0, -1);
+    await checkReduces(ranks);
+    sleeper?.signal("SIGSTOP");
+    const errors = await Promise.all(
+      others.map((process) =>
+        errorOf(process.tell({ do: "reduce", length: 1000, value: 1, timeoutSeconds: 5 }))
+      ),
+    );
+    const rank = SIZE - 1;
+    const late = errors.find(({ reason }) => reason === "timeout");
+    assertStringIncludes(late?.message ?? "", "it is not done after 5 seconds");
+    assertStringIncludes(late?.message ?? "", `rank ${rank} (process ${sleeper?.pid}`);
+    assertStringIncludes(late?.message ?? "", "has been silent for");
+    // Who is told of it by another rank says so.
+    for (const { reason } of errors) {
+      assert(
+        ["timeout", "ended"].includes(`${reason}`),
+        `${reason}`,
+      );
+    }
+    sleeper?.signal("SIGCONT");
+    const error = await errorOf(
+      sleeper?.tell({ do: "reduce", length: 1000, value: 1 }) ?? Promise.resolve(),
+    );
+    assertEquals([error.kind, error.reason], ["GroupError", "ended"]);
+    await endAll(ranks);
+    await joinAll(ranks, at);
+    await checkReduces(ranks);
+    await endAll(ranks);
+  },
+);
 
-testWithGroup("joinGroup() waits for a rank that is busy, however silent it is", async (ranks) => {
-  const [first, ...others] = ranks;
-  const busy = first?.tell({ do: "block", milliseconds: 4500 });
-  const works = others.map((process) => process.tell({ do: "reduce", length: 10, value: 1 }));
-  await busy;
-  assertEquals(await first?.tell({ do: "reduce", length: 10, value: 1 }), SIZE);
-  assertEquals(await Promise.all(works), others.map(() => SIZE));
-  await endAll(ranks);
-});
+takingTurns(testWithGroup)(
+  "joinGroup() waits for a rank that is busy, however silent it is",
+  async (ranks) => {
+    const [first, ...others] = ranks;
+    const busy = first?.tell({ do: "block", milliseconds: 4500 });
+    const works = others.map((process) => process.tell({ do: "reduce", length: 10, value: 1 }));
+    await busy;
+    assertEquals(await first?.tell({ do: "reduce", length: 10, value: 1 }), SIZE);
+    assertEquals(await Promise.all(works), others.map(() => SIZE));
+    await endAll(ranks);
+  },
+);
 
 testWithGroup("joinGroup() ends all ranks when a signal is aborted on one", async (ranks) => {
   const [first, ...others] = ranks;
@@ -206,19 +217,22 @@ testWithGroup("joinGroup() ends all ranks when a signal is aborted on one", asyn
   await endAll(ranks);
 });
 
-testWithGroup("joinGroup() fails work that waits for a rank that has left", async (ranks) => {
-  const [first, ...others] = ranks;
-  const works = others.map((process) =>
-    errorOf(process.tell({ do: "reduce", length: 8, value: 1 }))
-  );
-  const gone = first?.tell({ do: "dispose" });
-  for (const error of await Promise.all(works)) {
-    assert(["lost", "ended"].includes(`${error.reason}`), error.message);
-    assertStringIncludes(error.message, "has left the group");
-  }
-  await gone;
-  await endAll(others);
-});
+takingTurns(testWithGroup)(
+  "joinGroup() fails work that waits for a rank that has left",
+  async (ranks) => {
+    const [first, ...others] = ranks;
+    const works = others.map((process) =>
+      errorOf(process.tell({ do: "reduce", length: 8, value: 1 }))
+    );
+    const gone = first?.tell({ do: "dispose" });
+    for (const error of await Promise.all(works)) {
+      assert(["lost", "ended"].includes(`${error.reason}`), error.message);
+      assertStringIncludes(error.message, "has left the group");
+    }
+    await gone;
+    await endAll(others);
+  },
+);
 
 testWithGroup("DeviceGroup of processes is disposed while calls are queued", async (ranks, at) => {
   await Promise.all(

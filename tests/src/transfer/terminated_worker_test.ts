@@ -4,12 +4,16 @@
 import { assertEquals } from "@std/assert";
 import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { inTurn } from "../../support/test_unless.ts";
 
-Deno.test("TransferEngine.run() lets its worker be terminated, and leaves no lane behind", async () => {
-  const program = "tests/support/terminating_program.ts";
-  const { code, stdout, stderr } = await runDeno(["run", "-A", "--quiet", program], {
-    cwd: PROJECT_ROOT,
-  });
-  assertEquals([code, stderr], [0, ""]);
-  assertEquals(JSON.parse(stdout), { back: [1, 2, 3], left: 0 });
-});
+Deno.test(
+  inTurn("TransferEngine.run() lets its worker be terminated, and leaves no lane behind"),
+  async () => {
+    const program = "tests/support/terminating_program.ts";
+    const { code, stdout, stderr } = await runDeno(["run", "-A", "--quiet", program], {
+      cwd: PROJECT_ROOT,
+    });
+    assertEquals([code, stderr], [0, ""]);
+    assertEquals(JSON.parse(stdout), { back: [1, 2, 3], left: 0 });
+  },
+);
