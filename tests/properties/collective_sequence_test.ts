@@ -21,7 +21,7 @@ const SIZES = ON_GPU ? GROUP_SIZES : [1, 2, 3, 4, 5, 6, 7, 8];
 const SEQUENCE_COUNT = share(IN_SANITIZER ? 5 : 40);
 const STEP_COUNT = 30;
 
-for (const size of shareOf(SIZES, { least: 3 })) {
+for (const size of shareOf(SIZES, { least: 2 })) {
   testWithNccl(`DeviceGroup does on ${size} ranks what lists do, in any sequence`, async () => {
     const ordinals = Array.from({ length: size }, (_, rank) => rank);
     using gpus = CudaDevice.openMany(ordinals, { driver: driverFor(size) });
@@ -39,7 +39,7 @@ for (const size of shareOf(SIZES, { least: 3 })) {
   });
 }
 
-for (const size of shareOf([1, 2, 3, 5], { least: 2 })) {
+for (const size of shareOf([1, 2, 3, 5], { least: 1 })) {
   Deno.test(`joinGroup() does on ${size} ranks what lists do, in any sequence`, {
     ignore: ON_GPU,
   }, async () => {
