@@ -10,7 +10,8 @@ import {
   type CalibrationPoint,
   medianSeconds,
 } from "../measure/calibrate.ts";
-import { formatBytes } from "../words/format.ts";
+import { speedOf } from "../measure/samples.ts";
+import { formatBytes, formatSeconds } from "../words/format.ts";
 import { formatTable } from "../words/text_table.ts";
 import type { CliOptions } from "./arguments.ts";
 import { canWriteInto } from "./demo.ts";
@@ -23,7 +24,8 @@ export async function runCalibrate(options: CliOptions): Promise<number> {
   if (folder !== undefined && !await canWriteInto(folder)) return 1;
   const calibration = await calibrate(buffer);
   const { points, coreSpeed, pageSpeed } = calibration;
-  const inPlace = measureInPlace(gpu, buffer);
+  const canRegister = gpu.context.attribute("CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED") === 1;
+  const inPlace = canRegister ? measureInPlace(gpu, buffer) : undefined;
   const file = folder && await measureFileSpeed(gpu, { dir: folder });
   if (options.json) {
     const provenance = gpu.provenance();
@@ -37,7 +39,7 @@ export async function runCalibrate(options: CliOptions): Promise<number> {
   console.log(
     `one core copies ${copies} GB/s for the driver, and makes pages of new arrays at ${makes}`,
   );
-  console.log(inPlaceWords(inPlace));
+  if (inPlace) console.log(inPlaceWords(inPlace));
   if (file) console.log(`${folder}: ${wordsOf(file)}`);
   console.log(advice(gpu, calibration));
   return 0;
@@ -75,33 +77,26 @@ function measureInPlace(gpu: CudaDevice, target: DeviceBuffer<"uint8">): InPlace
 /** Says how often the GPU may read an array before a copy of it is faster. */
 function inPlaceWords(times: InPlace): string {
   const { byteLength, uploadSeconds, readSeconds, registerSeconds, readInPlaceSeconds } = times;
-  const [up, read, register, readThere] = [
-    uploadSeconds,
-    readSeconds,
-    registerSeconds,
-    readInPlaceSeconds,
-  ].map((seconds) => `${(seconds * 1000).toFixed(2)} ms`);
   const reads = (uploadSeconds - registerSeconds) / Math.max(0, readInPlaceSeconds - readSeconds);
-  const choice = reads < 1
-    ? "copy arrays"
-    : `leave arrays in place that the GPU reads ${
-      reads < 1000 ? `at most ${Math.floor(reads)} times` : "any number of times"
-    }`;
-  return `${
-    formatBytes(byteLength)
-  }: upload() takes ${up} and a read ${read}, register() ${register} ` +
-    `and a read in place ${readThere}: ${choice}`;
+  const count = reads < 1000 ? `at most ${Math.floor(reads)} times` : "any number of times";
+  const choice = reads < 1 ? "copy arrays" : `leave arrays in place that the GPU reads ${count}`;
+  return `${formatBytes(byteLength)}: upload() takes ${formatSeconds(uploadSeconds)} and a read ` +
+    `${formatSeconds(readSeconds)}, register() ${
+      formatSeconds(registerSeconds)
+    } and a read in place ` +
+    `${formatSeconds(readInPlaceSeconds)}: ${choice}`;
 }
 
 function advice(gpu: CudaDevice, calibration: Calibration): string {
   if (gpu.isSimulated) return "The device is simulated: no number means a speed";
   const { ringFromBytes, coreSpeed, pageSpeed } = calibration;
   const options = [`coreSpeed: ${coreSpeed.toFixed(1)}`, `pageSpeed: ${pageSpeed.toFixed(1)}`];
-  if (ringFromBytes !== null) options.unshift(`ringFromSize: "${formatBytes(ringFromBytes)}"`);
-  const opened = `CudaDevice.open(${gpu.ordinal}, { transfers: { ${options.join(", ")} } })`;
-  return ringFromBytes !== null
-    ? opened
-    : `The driver won at the largest size: leave ringFromSize out\n${opened}`;
+  const opened = () => `CudaDevice.open(${gpu.ordinal}, { transfers: { ${options.join(", ")} } })`;
+  if (ringFromBytes === null) {
+    return `The driver won at the largest size: leave ringFromSize out\n${opened()}`;
+  }
+  options.unshift(`ringFromSize: "${formatBytes(ringFromBytes)}"`);
+  return opened();
 }
 
 /** A disk's figures decide nothing: they say how fast a model can come from there. */
@@ -112,6 +107,6 @@ function wordsOf({ byteLength, cached, disk, system = "a file system" }: FileSpe
 }
 
 function speeds({ byteLength, driverSeconds, ringSeconds }: CalibrationPoint): string[] {
-  const speed = (seconds: number) => (2 * byteLength / seconds / 1e9).toFixed(1);
+  const speed = (seconds: number) => speedOf(2 * byteLength, seconds).toFixed(1);
   return [formatBytes(byteLength), speed(driverSeconds), speed(ringSeconds)];
 }

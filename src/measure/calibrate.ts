@@ -7,7 +7,7 @@ import { engineOf } from "../transfer/context_engine.ts";
 import { finishMover, Mover } from "../transfer/mover.ts";
 import { inMemory, oneRow } from "../transfer/pieces.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
-import { spreadOf } from "./samples.ts";
+import { speedOf, spreadOf } from "./samples.ts";
 
 /** Times of one size, for both ways of moving it. */
 export interface CalibrationPoint {
@@ -65,12 +65,12 @@ export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibrat
     };
   });
   const lastLoss = points.findLastIndex((point) => point.ringSeconds > point.driverSeconds);
-  const ofCore = points.find(({ byteLength }) => byteLength === CORE_BYTES);
+  const { driverSeconds = 0 } = points.find(({ byteLength }) => byteLength === CORE_BYTES) ?? {};
   return {
     points,
     ringFromBytes: points[lastLoss + 1]?.byteLength ?? null,
-    coreSpeed: 2 * CORE_BYTES / (ofCore?.driverSeconds ?? NaN) / 1e9,
-    pageSpeed: CORE_BYTES / medianSeconds(makeArray) / 1e9,
+    coreSpeed: speedOf(2 * CORE_BYTES, driverSeconds), // there and back
+    pageSpeed: speedOf(CORE_BYTES, medianSeconds(makeArray)),
   };
 }
 
