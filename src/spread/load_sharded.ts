@@ -16,16 +16,17 @@ import {
 } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
-import { type FileSection, uploadFrom, uploadSections } from "../transfer/file_transfer.ts";
-import { transfer } from "../transfer/host_transfer.ts";
+import { type FileSection, uploadSections } from "../transfer/file_transfer.ts";
+import type { FollowingWork } from "../transfer/host_transfer.ts";
 import { type PartialTransfer, transferTogether } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { oneRow } from "../transfer/pieces.ts";
 import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import type { ByteSize } from "../words/format.ts";
 import { CALLBACK, OptionSet, SIZE, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceParts, MIN_SHARED_BYTES } from "./device_parts.ts";
-import { handingOn, settled, type Share } from "./move_parts.ts";
+import { handingOn, settled } from "./move_parts.ts";
 import {
   distribute,
   type DistributedTensor,
@@ -77,13 +78,12 @@ interface PlannedShard {
   readonly blockBytes: readonly number[];
 }
 
-/** All bytes to read for one device. */
+/** All bytes to read for one device, as one transfer. */
 interface DeviceReads {
   readonly stream: CudaStream;
-  /** Bytes that only this device gets, which are read together. */
   readonly sections: FileSection[];
-  /** Bytes that other devices get, too. */
-  readonly shared: PartialTransfer[];
+  /** Copies to the other devices of the bytes that they get, too. */
+  readonly handOns: FollowingWork[];
 }
 
 /**
@@ -117,7 +117,7 @@ export async function loadSharded(
   }
   const tensors = new Map<string, ShardedTensor>();
   const reads = gpus.map(({ context }): DeviceReads => {
-    return { stream: defaultStreamOf(context), sections: [], shared: [] };
+    return { stream: defaultStreamOf(context), sections: [], handOns: [] };
   });
   for (const [file, { shard, tensors: planned }] of plans.entries()) {
     const memory = blocks.flatMap((list) => list[file] ?? []);
@@ -127,7 +127,7 @@ export async function loadSharded(
       addReads(reads, { shard, tensor, buffers: parts.buffers, firstPart: own.firstPart });
     }
   }
-  await transferTogether(reads.map(readsOf), { onProgress, signal });
+  await transferTogether(reads.map((each) => [readingOf(each)]), { onProgress, signal });
   await settled(blocks.flatMap(([block]) => block ?? []));
   const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
   memory.move();
@@ -209,56 +209,33 @@ interface SharedSection {
 
 /** Adds the reads of bytes for every device: one device reads few, each a share of many. */
 function addSharedReads(reads: readonly DeviceReads[], section: SharedSection): void {
-  const { byteLength, buffers } = section;
+  const { file, start, byteLength, buffers } = section;
   if (byteLength === 0) return;
-  if (byteLength < MIN_SHARED_BYTES) {
-    const [least] = reads.toSorted((a, b) => a.shared.length - b.shared.length);
-    least?.shared.push({ byteLength, run: (options) => readForAll(section, options) });
-    return;
-  }
+  const least = reads.reduce((least, { handOns }, rank) => {
+    return handOns.length < (reads[least]?.handOns.length ?? 0) ? rank : least;
+  }, 0);
   const starts = evenStarts(byteLength, buffers.length);
-  for (const [rank, offset] of starts.entries()) {
-    const share = { rank, offset, byteLength: (starts[rank + 1] ?? byteLength) - offset };
-    reads[rank]?.shared.push({
-      byteLength: share.byteLength,
-      run: (options) => readShare(section, share, options),
+  const shares = byteLength < MIN_SHARED_BYTES
+    ? [{ rank: least, offset: 0, byteLength }]
+    : starts.map((offset, rank) => {
+      return { rank, offset, byteLength: (starts[rank + 1] ?? byteLength) - offset };
     });
+  for (const share of shares) {
+    const { span } = buffers[share.rank] ?? {};
+    if (span === undefined) continue;
+    const rows = oneRow(share.byteLength, start + share.offset);
+    reads[share.rank]?.sections.push({ span: partOf(span, share), file, rows });
+    reads[share.rank]?.handOns.push(handingOn(buffers, share));
   }
 }
 
-/** Reads a section once, and copies it to every device. */
-async function readForAll(
-  { file, start, byteLength, buffers }: SharedSection,
-  { onProgress, signal }: TransferOptions,
-): Promise<void> {
-  signal?.throwIfAborted();
-  const memory = new Uint8Array(byteLength);
-  await file.read(memory, start);
-  const task = { direction: "upload", host: { memory }, isPlaced: true, signal } as const;
-  await Promise.all(buffers.map(({ span, context }) => {
-    return transfer({ ...task, span, stream: defaultStreamOf(context) });
-  }));
-  onProgress?.(byteLength, byteLength);
-}
-
-/** Reads a device's share of a section, and hands it on to the others. */
-async function readShare(
-  { file, start, buffers }: SharedSection,
-  share: Share,
-  options: TransferOptions,
-): Promise<void> {
-  const buffer = buffers[share.rank];
-  if (buffer === undefined) return;
-  const span = partOf(buffer.span, share);
-  const stream = defaultStreamOf(buffer.context);
-  await uploadFrom({ ...options, span, stream, file, fileOffset: start + share.offset });
-  handingOn(buffers, share).queue();
-}
-
-/** Returns the reads of a device, several of which run at a time. */
-function readsOf({ stream, sections, shared }: DeviceReads): PartialTransfer[] {
-  const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
-  if (byteLength === 0) return shared;
-  const run: PartialTransfer["run"] = (options) => uploadSections({ ...options, stream, sections });
-  return [{ byteLength, run }, ...shared];
+/** Reads a device's bytes, and copies to the others those that they get, too. */
+function readingOf({ stream, sections, handOns }: DeviceReads): PartialTransfer {
+  return {
+    byteLength: sections.reduce((sum, { span }) => sum + span.byteLength, 0),
+    run: async (options) => {
+      await uploadSections({ ...options, stream, sections });
+      for (const { queue } of handOns) queue();
+    },
+  };
 }
