@@ -70,6 +70,11 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
     start: "get #hasEnoughOnTheWay(): boolean {\n",
     instead: "if (1 as number) return false;",
   },
+  together: {
+    file: "src/transfer/ring_transfer.ts",
+    start: "copy(mostCount: number): void {\n",
+    instead: "mostCount = 1;",
+  },
   aligned: {
     file: "src/transfer/pieces.ts",
     start: "{ isFresh, pieceBytes }: CutOptions): number {\n",

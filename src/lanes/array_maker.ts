@@ -33,8 +33,6 @@ export class ArrayMaker implements MemoryCache {
   #ports: readonly MessagePort[] = [];
   #askedCount = 0;
   #receivedCount = 0;
-  /** Arrays came in time lately: not before the first one. */
-  #isOnTime = false;
 
   /** Asks lanes by their control block. */
   constructor(words: Int32Array<SharedArrayBuffer>) {
@@ -65,7 +63,7 @@ export class ArrayMaker implements MemoryCache {
     if (this.#stocks[0] !== known) this.#stocks.reverse();
     if (known.ready.length === 0) this.#renew(known);
     return known.ready.length > 0 ||
-      byteLength >= MIN_AWAITED_BYTES && this.#isOnTime && this.#comingCount(byteLength) > 0;
+      byteLength >= MIN_AWAITED_BYTES && this.#comingCount(byteLength) > 0;
   }
 
   /**
@@ -133,7 +131,6 @@ export class ArrayMaker implements MemoryCache {
       stock.ready.length === 0 && this.#comingCount(stock.byteLength) > 0 &&
       performance.now() < end
     ) this.#receive();
-    this.#isOnTime = stock.ready.length > 0;
   }
 
   /** Takes over what has come, and asks for as many arrays of a size as are missing. */
@@ -165,11 +162,7 @@ export class ArrayMaker implements MemoryCache {
 
   /** Keeps an array of a size that is still wanted; the collector frees others. */
   #put(sent: ArrayBuffer | number): void {
-    if (typeof sent === "number") return;
-    const stock = this.#find(sent.byteLength);
-    if (stock === undefined) return;
-    stock.ready.push(sent);
-    this.#isOnTime = true;
+    if (typeof sent !== "number") this.#find(sent.byteLength)?.ready.push(sent);
   }
 }
 

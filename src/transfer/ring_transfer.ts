@@ -1,6 +1,7 @@
 // One transfer through the ring: which pieces are still to be handed out, and how it ended.
 
 import { nameOf } from "../accounting/ledger.ts";
+import { queueCopies } from "../copies/copy_many.ts";
 import type { TransferStream } from "../copies/transfer_streams.ts";
 import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
 import type { MemoryKeeper } from "../lanes/memory_keeper.ts";
@@ -50,8 +51,10 @@ export class RingTransfer {
   readonly entry: Fence | undefined;
   /** The program's arrays, which pieces know by their addresses only. */
   readonly arrays: readonly HostBytes[];
-  /** Slots with copies in its stream, oldest first; the fence of each stands behind them. */
-  readonly copying: LoadedSlot[] = [];
+  /** Slots whose copies are next. */
+  readonly loaded: LoadedSlot[] = [];
+  /** Slots with copies in its stream, oldest first, by call; the fence of each call's last one stands behind. */
+  readonly copying: LoadedSlot[][] = [];
   /** On which its copies are queued, once it has its turn. */
   stream: TransferStream | undefined;
   /** Keeps its arrays while lanes use them and the program runs. */
@@ -100,6 +103,15 @@ export class RingTransfer {
       this.fail(error); // ends this transfer, whichever one has advanced the engine
       return undefined;
     }
+  }
+
+  /** Queues the copies of some loaded slots in one call. */
+  copy(mostCount: number): void {
+    const stream = this.stream as TransferStream;
+    const slots = this.loaded.splice(0, mostCount);
+    this.copying.push(slots);
+    queueCopies(slots.flatMap(({ slot, piece }) => piece.copies(slot.address)), stream);
+    slots.at(-1)?.slot.fence.set(stream.handle);
   }
 
   /** Notes that the program may run now. */

@@ -41,6 +41,8 @@ export const MAX_SLOTS = 32; // bench:transfer: 10 lanes keep the bus busy
 /** Slots of the first slab; the next has as many times more, as blocks of streams do, and later ones all that are held. */
 export const FIRST_SLOTS = 2;
 export const GROWTH = 4;
+/** Slots of an upload whose copies are queued in one call (bench:versions). */
+export const SLOTS_TOGETHER = 4;
 /** Slots that the copy engines of all devices fill before lanes need them (bench:links). */
 export const SLOTS_AHEAD = 8;
 /** Nothing smaller goes through the ring (bench:transfer). */

@@ -5,9 +5,9 @@ import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
 import { testDriver } from "./driver.ts";
 
-/** The call that fails, and its status. */
+/** The call that fails, or the calls that do the same, and its status. */
 export interface Fault {
-  readonly name: DriverFunction;
+  readonly name: DriverFunction | readonly DriverFunction[];
   /** The status it returns instead of doing anything; CUDA_ERROR_UNKNOWN by default. */
   readonly status?: number;
   /** The number of calls that succeed first; 0 by default. */
@@ -29,8 +29,9 @@ export function faultyDriver(api: DriverApi = testDriver()): FaultyDriver {
   let succeeding = 0;
   let failing = 0;
   const driver = intercept(api, (name, call, args) => {
-    if (fault?.name !== name || succeeding-- > 0 || failing-- <= 0) return call(...args);
-    return fault.status ?? CUresult.CUDA_ERROR_UNKNOWN;
+    const isMeant = fault !== undefined && [fault.name].flat().includes(name);
+    if (!isMeant || succeeding-- > 0 || failing-- <= 0) return call(...args);
+    return fault?.status ?? CUresult.CUDA_ERROR_UNKNOWN;
   });
   return {
     driver,
