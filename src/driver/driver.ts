@@ -11,7 +11,6 @@ import { type DriverLocation, LibraryError, namesFile, openDriver } from "../../
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "../words/errors.ts";
 import { describeValue, formatCount } from "../words/format.ts";
-import { OptionSet, TEXT } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
 
 /**
@@ -39,8 +38,6 @@ const STICKY: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_INVALID_PC,
   CUresult.CUDA_ERROR_LAUNCH_FAILED,
 ]);
-
-const DRIVER_OPTIONS = new OptionSet<DriverLocation>({ libraryPath: TEXT });
 
 const drivers = new WeakMap<DriverApi, Driver>();
 /** The machine of the simulated driver, whose devices all processes of this user share. */
@@ -87,7 +84,6 @@ export class Driver {
    * @ignore
    */
   static open(choice: DriverChoice = "cuda", options: DriverLocation = {}): Driver {
-    options = DRIVER_OPTIONS.read(options, "open");
     if (isDriverApi(choice)) return Driver.#of(choice);
     if (choice === "simulated") {
       requirePointers();
