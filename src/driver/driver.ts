@@ -5,9 +5,9 @@ import { readCString } from "../../ffi/c_strings.ts";
 import { CUresult } from "../../ffi/constants.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../../ffi/cuda.ts";
 import { HOST_NAMES, openHost } from "../../ffi/host.ts";
-import { machineOf } from "../../ffi/host_watch.ts";
 import { textOf } from "../../ffi/installed_libraries.ts";
 import { type DriverLocation, LibraryError, namesFile, openDriver } from "../../ffi/library.ts";
+import { ownParts } from "../../ffi/own_parts.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "../words/errors.ts";
 import { describeValue, formatCount } from "../words/format.ts";
@@ -148,7 +148,7 @@ export class Driver {
 
   /** The identity of its machine where that is simulated: addresses of one mean nothing to another. */
   get machine(): string | undefined {
-    return machineOf(this.api);
+    return ownParts(this.api).machine;
   }
 
   /** The first error that broke the context: all later work fails because of it. */

@@ -12,12 +12,8 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../../../ffi/nccl_constants.ts";
-import {
-  type NcclReceiver,
-  type NcclWithWire,
-  OWN_NCCL,
-  OWN_WIRE,
-} from "../../../ffi/nccl_library.ts";
+import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../../ffi/nccl_library.ts";
+import { ownParts } from "../../../ffi/own_parts.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { SimulationError } from "../../../ffi/simulated/errors.ts";
 
@@ -30,7 +26,7 @@ const { ncclSum: SUM } = ncclRedOp;
 class Rank {
   readonly rank: number;
   readonly driver: DriverApi = simulateDriver({ devices: 8 });
-  readonly nccl: NcclWithWire = (this.driver as unknown as { [OWN_NCCL]: NcclWithWire })[OWN_NCCL];
+  readonly nccl: NcclWithWire = ownParts(this.driver).nccl as NcclWithWire;
   readonly stream: bigint;
   readonly source: bigint;
   readonly target: bigint;
