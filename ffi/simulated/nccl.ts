@@ -385,12 +385,9 @@ function ranksOf(size: number): number[] {
 
 /** Reads from a configuration whether the calls of a communicator return when they are done. */
 function readBlocking(bytes: Uint8Array): boolean {
-  const { offsets, byteLength } = ncclConfig_t;
-  const whole = new Uint8Array(byteLength); // the library reads no more than the size says
-  whole.set(bytes.subarray(0, Math.min(bytes.byteLength, byteLength)));
-  const { size, magic, blocking } = ncclConfig_t.decode(whole);
+  const { size, magic, blocking } = ncclConfig_t.decode(bytes);
   if (magic !== NCCL_CONFIG_MAGIC) refuse(INVALID, "the configuration has no magic");
-  if (size < BigInt(offsets.blocking + 4)) return true;
+  if (size < ncclConfig_t.byteLength) refuse(INVALID, `a configuration has no ${size} bytes`);
   if (blocking === 0 || blocking === 1) return blocking === 1;
   refuse(INVALID, `blocking cannot be ${blocking}`);
 }

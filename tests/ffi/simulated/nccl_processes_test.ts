@@ -53,7 +53,7 @@ class Rank {
   start(id: Uint8Array<ArrayBuffer>, size: number): number {
     const cell = new BigUint64Array(1);
     const fields = { size: 24n, magic: NCCL_CONFIG_MAGIC, version: 21400, blocking: 0 };
-    const config = ncclConfig_t.encode(fields).slice(0, 24);
+    const config = ncclConfig_t.encode(fields);
     const status = this.nccl.ncclCommInitRankConfig(cell, size, id, this.rank, config);
     this.comm = cell[0] ?? 0n;
     return status;
