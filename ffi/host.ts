@@ -78,19 +78,6 @@ const ELSEWHERE = {
     result: "u64",
     nonblocking: true,
   },
-  // int madvise(void *addr, size_t length, int advice)
-  madviseNonblocking: {
-    name: "madvise",
-    parameters: ["buffer", "usize", "i32"],
-    result: "i32",
-    nonblocking: true,
-  },
-  madviseAtNonblocking: {
-    name: "madvise",
-    parameters: ["u64", "usize", "i32"],
-    result: "i32",
-    nonblocking: true,
-  },
   // long syscall(long number, ...), for SYS_futex:
   // long futex(uint32_t *uaddr, int op, uint32_t val, const struct timespec *timeout,
   //     uint32_t *uaddr2, uint32_t val3), and an argument that the kernel never sees: Deno keeps the
@@ -359,8 +346,6 @@ export const SCM_RIGHTS = 1;
 
 /** Flags of `sendmsg` and `recvmsg`: `MSG_*` of sys/socket.h on Linux. */
 export const MSG = {
-  CTRUNC: 0x8,
-  TRUNC: 0x20,
   DONTWAIT: 0x40,
   NOSIGNAL: 0x4000,
   CMSG_CLOEXEC: 0x40000000,
