@@ -275,9 +275,6 @@ export const O_OF_MACHINE: { readonly NOFOLLOW: number; readonly DIRECTORY: numb
 /** Advice of `posix_fadvise` about bytes that are not needed: `POSIX_FADV_DONTNEED` of fcntl.h on x86 and arm64. */
 export const POSIX_FADV_DONTNEED = 4;
 
-/** Reads past the page cache, into aligned memory: `O_DIRECT` of fcntl.h on Linux. */
-export const O_DIRECT: number = Deno.build.arch === "aarch64" ? 0o200000 : 0o40000;
-
 /** Opens only a reference to a file, not its contents: `O_PATH` of fcntl.h on Linux. */
 export const O_PATH = 0o10000000;
 
