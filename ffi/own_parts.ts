@@ -12,6 +12,15 @@ export const OWN: unique symbol = Symbol("own parts");
 /** Checks that bytes are unchanged; throws when they are not. */
 export type HostCheck = () => void;
 
+/** A connection to the ranks of other processes. */
+export interface NcclWire {
+  /** Sends bytes to a rank; they arrive in order. */
+  send(rank: number, bytes: Uint8Array<ArrayBuffer>): void;
+}
+
+/** Receives bytes that a rank of another process has sent. */
+export type NcclReceiver = (rank: number, bytes: Uint8Array<ArrayBuffer>) => void;
+
 /** A driver's own parts. */
 export interface OwnParts {
   /** The identity of its machine: 16 bytes in hexadecimal digits. */
@@ -21,6 +30,11 @@ export interface OwnParts {
   /** Returns the bytes that the system could give to an integrated device. */
   readonly availableBytes: (ordinal: number) => number;
   readonly nccl: NcclApi;
+  /**
+   * Connects that NCCL, which has no network, to the other processes' ranks that find each other under
+   * an id, before a communicator is started there.
+   */
+  readonly wire: (id: Uint8Array, wire: NcclWire) => NcclReceiver;
   readonly nvml: NvmlApi;
   readonly nvrtc: NvrtcApi;
 }

@@ -93,7 +93,7 @@ export function driverOf(machine: Machine): DriverApi {
     machine: machine.id,
     watchHost: watchArray,
     availableBytes: (ordinal) => machine.devices[ordinal]?.freeBytes ?? 0,
-    nccl: simulateNccl(machine),
+    ...simulateNccl(machine),
     nvml: simulateNvml(machine),
     nvrtc: simulateNvrtc(),
   };

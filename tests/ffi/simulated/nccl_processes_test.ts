@@ -4,6 +4,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverApi } from "../../../ffi/cuda.ts";
+import type { NcclApi } from "../../../ffi/nccl.ts";
 import {
   NCCL_CONFIG_MAGIC,
   NCCL_UNIQUE_ID_BYTES,
@@ -12,8 +13,7 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../../../ffi/nccl_constants.ts";
-import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../../ffi/nccl_library.ts";
-import { ownParts } from "../../../ffi/own_parts.ts";
+import { type NcclReceiver, ownParts } from "../../../ffi/own_parts.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { SimulationError } from "../../../ffi/simulated/errors.ts";
 
@@ -26,7 +26,7 @@ const { ncclSum: SUM } = ncclRedOp;
 class Rank {
   readonly rank: number;
   readonly driver: DriverApi = simulateDriver({ devices: 8 });
-  readonly nccl: NcclWithWire = ownParts(this.driver).nccl as NcclWithWire;
+  readonly nccl = ownParts(this.driver).nccl as NcclApi;
   readonly stream: bigint;
   readonly source: bigint;
   readonly target: bigint;
@@ -98,8 +98,8 @@ function connect(size: number): { ranks: Rank[]; id: Uint8Array<ArrayBuffer> } {
   const ranks = Array.from({ length: size }, (_, rank) => new Rank(rank));
   const id = new Uint8Array(NCCL_UNIQUE_ID_BYTES);
   assertEquals(ranks[0]?.nccl.ncclGetUniqueId(id), SUCCESS);
-  const receivers: (NcclReceiver | undefined)[] = ranks.map(({ nccl, rank }) =>
-    nccl[OWN_WIRE]?.(id, {
+  const receivers: (NcclReceiver | undefined)[] = ranks.map(({ driver, rank }) =>
+    ownParts(driver).wire?.(id, {
       send: (to, bytes) => queueMicrotask(() => receivers[to]?.(rank, bytes)),
     })
   );
