@@ -192,7 +192,6 @@ export const CUpointer_attribute = {
 export const CUmemorytype = {
   CU_MEMORYTYPE_HOST: 1,
   CU_MEMORYTYPE_DEVICE: 2,
-  CU_MEMORYTYPE_ARRAY: 3,
   CU_MEMORYTYPE_UNIFIED: 4,
 } as const;
 
@@ -205,8 +204,6 @@ export const CU_MEMHOSTREGISTER = { PORTABLE: 1, DEVICEMAP: 2, IOMEMORY: 4, READ
 /** Flags of `cuMemAllocManaged`. */
 export const CUmemAttach_flags = {
   CU_MEM_ATTACH_GLOBAL: 1,
-  CU_MEM_ATTACH_HOST: 2,
-  CU_MEM_ATTACH_SINGLE: 4,
 } as const;
 
 /** Advice for managed memory, for `cuMemAdvise`. */
@@ -290,7 +287,6 @@ export const CUmemLocationType = {
   CU_MEM_LOCATION_TYPE_DEVICE: 1,
   CU_MEM_LOCATION_TYPE_HOST: 2,
   CU_MEM_LOCATION_TYPE_HOST_NUMA: 3,
-  CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: 4,
 } as const;
 
 /** Kind of memory that a pool or a physical allocation holds. */
@@ -312,14 +308,12 @@ export const CUmemAccess_flags = {
 
 /** Granularity to query. */
 export const CUmemAllocationGranularity_flags = {
-  CU_MEM_ALLOC_GRANULARITY_MINIMUM: 0,
   CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: 1,
 } as const;
 
 /** Flags of `cuEventCreate`. */
 export const CUevent_flags = {
   CU_EVENT_DEFAULT: 0,
-  CU_EVENT_BLOCKING_SYNC: 1,
   CU_EVENT_DISABLE_TIMING: 2,
   CU_EVENT_INTERPROCESS: 4,
 } as const;
@@ -341,15 +335,12 @@ export const CUstreamWaitValue_flags = {
 
 /** Hints for the copies of a batch. */
 export const CUmemcpyFlags = {
-  CU_MEMCPY_FLAG_DEFAULT: 0,
   CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE: 1,
 } as const;
 
 /** Time at which a batched copy may read its source. */
 export const CUmemcpySrcAccessOrder = {
   CU_MEMCPY_SRC_ACCESS_ORDER_STREAM: 1,
-  CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL: 2,
-  CU_MEMCPY_SRC_ACCESS_ORDER_ANY: 3,
 } as const;
 
 /** Bytes of a `CUipcMemHandle` and of a `CUipcEventHandle`. */

@@ -27,7 +27,7 @@ const CORE = {
   // CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
   cuDeviceGetPCIBusId: { parameters: ["buffer", "i32", "i32"], result: "i32" },
   // CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
-  cuDeviceGetDefaultMemPool: { parameters: ["buffer", "i32"], result: "i32", optional: true },
+  cuDeviceGetDefaultMemPool: { parameters: ["buffer", "i32"], result: "i32" },
   // CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
   cuDevicePrimaryCtxRetain: { parameters: ["buffer", "i32"], result: "i32" },
   // CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
@@ -37,9 +37,9 @@ const CORE = {
   // CUresult cuCtxGetCurrent(CUcontext *pctx)
   cuCtxGetCurrent: { parameters: ["buffer"], result: "i32" },
   // CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
-  cuMemAllocAsync: { parameters: ["buffer", "usize", "u64"], result: "i32", optional: true },
+  cuMemAllocAsync: { parameters: ["buffer", "usize", "u64"], result: "i32" },
   // CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
-  cuMemFreeAsync: { parameters: ["u64", "u64"], result: "i32", optional: true },
+  cuMemFreeAsync: { parameters: ["u64", "u64"], result: "i32" },
   // CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
   cuMemcpyHtoDAsync_v2: { parameters: ["u64", "buffer", "usize", "u64"], result: "i32" },
   // CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
@@ -155,57 +155,41 @@ const SHARED_MEMORY = {
 /** Stream-ordered memory pools. */
 const POOLS = {
   // CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
-  cuMemPoolTrimTo: { parameters: ["u64", "usize"], result: "i32", optional: true },
+  cuMemPoolTrimTo: { parameters: ["u64", "usize"], result: "i32" },
   // CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
-  cuMemPoolSetAttribute: { parameters: ["u64", "i32", "buffer"], result: "i32", optional: true },
+  cuMemPoolSetAttribute: { parameters: ["u64", "i32", "buffer"], result: "i32" },
   // CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
-  cuMemPoolGetAttribute: { parameters: ["u64", "i32", "buffer"], result: "i32", optional: true },
+  cuMemPoolGetAttribute: { parameters: ["u64", "i32", "buffer"], result: "i32" },
   // CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
-  cuMemPoolSetAccess: { parameters: ["u64", "buffer", "usize"], result: "i32", optional: true },
+  cuMemPoolSetAccess: { parameters: ["u64", "buffer", "usize"], result: "i32" },
   // CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
-  cuMemPoolGetAccess: { parameters: ["buffer", "u64", "buffer"], result: "i32", optional: true },
+  cuMemPoolGetAccess: { parameters: ["buffer", "u64", "buffer"], result: "i32" },
   // CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
-  cuMemPoolCreate: { parameters: ["buffer", "buffer"], result: "i32", optional: true },
+  cuMemPoolCreate: { parameters: ["buffer", "buffer"], result: "i32" },
   // CUresult cuMemPoolDestroy(CUmemoryPool pool)
-  cuMemPoolDestroy: { parameters: ["u64"], result: "i32", optional: true },
+  cuMemPoolDestroy: { parameters: ["u64"], result: "i32" },
   // CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
-  cuMemAllocFromPoolAsync: {
-    parameters: ["buffer", "usize", "u64", "u64"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemAllocFromPoolAsync: { parameters: ["buffer", "usize", "u64", "u64"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Virtual memory: addresses reserved first, physical memory mapped later. */
 const VIRTUAL_MEMORY = {
   // CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr, unsigned long long flags)
-  cuMemAddressReserve: {
-    parameters: ["buffer", "usize", "usize", "u64", "u64"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemAddressReserve: { parameters: ["buffer", "usize", "usize", "u64", "u64"], result: "i32" },
   // CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
-  cuMemAddressFree: { parameters: ["u64", "usize"], result: "i32", optional: true },
+  cuMemAddressFree: { parameters: ["u64", "usize"], result: "i32" },
   // CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop, unsigned long long flags)
-  cuMemCreate: { parameters: ["buffer", "usize", "buffer", "u64"], result: "i32", optional: true },
+  cuMemCreate: { parameters: ["buffer", "usize", "buffer", "u64"], result: "i32" },
   // CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
-  cuMemRelease: { parameters: ["u64"], result: "i32", optional: true },
+  cuMemRelease: { parameters: ["u64"], result: "i32" },
   // CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
-  cuMemMap: { parameters: ["u64", "usize", "usize", "u64", "u64"], result: "i32", optional: true },
+  cuMemMap: { parameters: ["u64", "usize", "usize", "u64", "u64"], result: "i32" },
   // CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
-  cuMemUnmap: { parameters: ["u64", "usize"], result: "i32", optional: true },
+  cuMemUnmap: { parameters: ["u64", "usize"], result: "i32" },
   // CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
-  cuMemSetAccess: {
-    parameters: ["u64", "usize", "buffer", "usize"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemSetAccess: { parameters: ["u64", "usize", "buffer", "usize"], result: "i32" },
   // CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
-  cuMemGetAllocationGranularity: {
-    parameters: ["buffer", "buffer", "i32"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemGetAllocationGranularity: { parameters: ["buffer", "buffer", "i32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Copies with pitches, between devices and in batches; rectangular fills; the latch on a stream. */
@@ -374,39 +358,22 @@ const KERNELS = {
 /** Memory and events that another process opens. */
 const SHARING = {
   // CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags)
-  cuMemPoolExportToShareableHandle: {
-    parameters: ["buffer", "u64", "i32", "u64"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemPoolExportToShareableHandle: { parameters: ["buffer", "u64", "i32", "u64"], result: "i32" },
   // CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags)
   cuMemPoolImportFromShareableHandle: {
     parameters: ["buffer", "u64", "i32", "u64"],
     result: "i32",
-    optional: true,
   },
   // CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
-  cuMemPoolExportPointer: { parameters: ["buffer", "u64"], result: "i32", optional: true },
+  cuMemPoolExportPointer: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
-  cuMemPoolImportPointer: {
-    parameters: ["buffer", "u64", "buffer"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemPoolImportPointer: { parameters: ["buffer", "u64", "buffer"], result: "i32" },
   // CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType handleType, unsigned long long flags)
-  cuMemExportToShareableHandle: {
-    parameters: ["buffer", "u64", "i32", "u64"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemExportToShareableHandle: { parameters: ["buffer", "u64", "i32", "u64"], result: "i32" },
   // CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle, CUmemAllocationHandleType shHandleType)
-  cuMemImportFromShareableHandle: {
-    parameters: ["buffer", "u64", "i32"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemImportFromShareableHandle: { parameters: ["buffer", "u64", "i32"], result: "i32" },
   // CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
-  cuMemRetainAllocationHandle: { parameters: ["buffer", "u64"], result: "i32", optional: true },
+  cuMemRetainAllocationHandle: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
   cuIpcGetMemHandle: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
@@ -461,32 +428,6 @@ export type DriverFunction = keyof DriverApi;
 
 /** The driver release that brought each optional function, as CUDA's version number. */
 export const CUDA_SINCE: Partial<Record<DriverFunction, string>> = {
-  cuDeviceGetDefaultMemPool: "11.2",
-  cuMemAllocAsync: "11.2",
-  cuMemFreeAsync: "11.2",
-  cuMemPoolTrimTo: "11.2",
-  cuMemPoolSetAttribute: "11.2",
-  cuMemPoolGetAttribute: "11.2",
-  cuMemPoolSetAccess: "11.2",
-  cuMemPoolGetAccess: "11.2",
-  cuMemPoolCreate: "11.2",
-  cuMemPoolDestroy: "11.2",
-  cuMemAllocFromPoolAsync: "11.2",
-  cuMemPoolExportToShareableHandle: "11.2",
-  cuMemPoolImportFromShareableHandle: "11.2",
-  cuMemPoolExportPointer: "11.2",
-  cuMemPoolImportPointer: "11.2",
-  cuMemAddressReserve: "10.2",
-  cuMemAddressFree: "10.2",
-  cuMemCreate: "10.2",
-  cuMemRelease: "10.2",
-  cuMemMap: "10.2",
-  cuMemUnmap: "10.2",
-  cuMemSetAccess: "10.2",
-  cuMemGetAllocationGranularity: "10.2",
-  cuMemExportToShareableHandle: "10.2",
-  cuMemImportFromShareableHandle: "10.2",
-  cuMemRetainAllocationHandle: "11.0",
   cuMemcpyBatchAsync: "12.8",
   cuMemDiscardAndPrefetchBatchAsync: "13.0",
   cuStreamWaitValue32_v2: "11.7",

@@ -78,19 +78,6 @@ const ELSEWHERE = {
     result: "u64",
     nonblocking: true,
   },
-  // int madvise(void *addr, size_t length, int advice)
-  madviseNonblocking: {
-    name: "madvise",
-    parameters: ["buffer", "usize", "i32"],
-    result: "i32",
-    nonblocking: true,
-  },
-  madviseAtNonblocking: {
-    name: "madvise",
-    parameters: ["u64", "usize", "i32"],
-    result: "i32",
-    nonblocking: true,
-  },
   // long syscall(long number, ...), for SYS_futex:
   // long futex(uint32_t *uaddr, int op, uint32_t val, const struct timespec *timeout,
   //     uint32_t *uaddr2, uint32_t val3), and an argument that the kernel never sees: Deno keeps the
@@ -288,9 +275,6 @@ export const O_OF_MACHINE: { readonly NOFOLLOW: number; readonly DIRECTORY: numb
 /** Advice of `posix_fadvise` about bytes that are not needed: `POSIX_FADV_DONTNEED` of fcntl.h on x86 and arm64. */
 export const POSIX_FADV_DONTNEED = 4;
 
-/** Reads past the page cache, into aligned memory: `O_DIRECT` of fcntl.h on Linux. */
-export const O_DIRECT: number = Deno.build.arch === "aarch64" ? 0o200000 : 0o40000;
-
 /** Opens only a reference to a file, not its contents: `O_PATH` of fcntl.h on Linux. */
 export const O_PATH = 0o10000000;
 
@@ -359,8 +343,6 @@ export const SCM_RIGHTS = 1;
 
 /** Flags of `sendmsg` and `recvmsg`: `MSG_*` of sys/socket.h on Linux. */
 export const MSG = {
-  CTRUNC: 0x8,
-  TRUNC: 0x20,
   DONTWAIT: 0x40,
   NOSIGNAL: 0x4000,
   CMSG_CLOEXEC: 0x40000000,

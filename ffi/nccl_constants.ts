@@ -43,23 +43,10 @@ export const NCCL_UNIQUE_ID_BYTES = 128;
 /** The word that tells a configuration from other bytes. */
 export const NCCL_CONFIG_MAGIC = 0xcafebeef;
 
-/** A communicator's configuration in NCCL 2.28; what a shorter `size` leaves out is not read. */
+/** The start of a communicator's configuration, which all versions know; NCCL reads as much as `size` says. */
 export const ncclConfig_t = struct({
   size: u64,
   magic: u32,
   version: u32,
   blocking: i32,
-  cgaClusterSize: i32,
-  minCTAs: i32,
-  maxCTAs: i32,
-  netName: u64,
-  splitShare: i32,
-  trafficClass: i32,
-  commName: u64,
-  collnetEnable: i32,
-  CTAPolicy: i32,
-  shrinkShare: i32,
-  nvlsCTAs: i32,
-  nChannelsPerNetPeer: i32,
-  nvlinkCentricSched: i32,
 });

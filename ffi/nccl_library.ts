@@ -3,36 +3,7 @@
 import type { DriverApi } from "./cuda.ts";
 import { findLibrary, openInstalled } from "./installed_libraries.ts";
 import { NCCL, type NcclApi } from "./nccl.ts";
-
-/** The name under which a table of driver functions offers an NCCL of its own. */
-export const OWN_NCCL: unique symbol = Symbol("nccl");
-
-/**
- * The name under which such an NCCL, which has no network of its own, accepts a connection to the
- * ranks of other processes, before a communicator is started there.
- */
-export const OWN_WIRE: unique symbol = Symbol("wire");
-
-/** A connection to the ranks of other processes. */
-export interface NcclWire {
-  /** Sends bytes to a rank; they arrive in order. */
-  send(rank: number, bytes: Uint8Array<ArrayBuffer>): void;
-}
-
-/** Receives bytes that a rank of another process has sent. */
-export type NcclReceiver = (rank: number, bytes: Uint8Array<ArrayBuffer>) => void;
-
-/** An NCCL that may need a connection to the ranks of other processes. */
-export type NcclWithWire = NcclApi & {
-  /** Sets the connection for the ranks that find each other under an id. */
-  readonly [OWN_WIRE]?: (id: Uint8Array, wire: NcclWire) => NcclReceiver;
-};
-
-/** A driver that may have an NCCL of its own; the simulated one has, and tests give others. */
-export type DriverWithNccl = DriverApi & {
-  /** The functions that stand in for the library's. */
-  readonly [OWN_NCCL]?: NcclApi;
-};
+import { ownParts } from "./own_parts.ts";
 
 /** NCCL's functions, and their origin. */
 export interface NcclSource {
@@ -50,7 +21,7 @@ const opened = new Map<string, NcclSource>();
  * @throws LibraryError when there is none, or it cannot be used.
  */
 export function openNccl(driver: DriverApi): NcclSource {
-  const own = (driver as DriverWithNccl)[OWN_NCCL];
+  const own = ownParts(driver).nccl;
   if (own !== undefined) return { api: own, path: undefined };
   const found = findLibrary("nccl");
   return opened.getOrInsertComputed(found.path ?? "", () => openInstalled("nccl", found, NCCL));

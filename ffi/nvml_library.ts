@@ -4,15 +4,7 @@
 import type { DriverApi } from "./cuda.ts";
 import { type OpenLibrary, openLibrary, readVariable } from "./library.ts";
 import { NVML, type NvmlApi } from "./nvml.ts";
-
-/** The name under which a table of driver functions offers an NVML of its own. */
-export const OWN_NVML: unique symbol = Symbol("nvml");
-
-/** A driver that may have an NVML of its own; the simulated one has, and tests give others. */
-export type DriverWithNvml = DriverApi & {
-  /** The functions that stand in for the library's. */
-  readonly [OWN_NVML]?: NvmlApi;
-};
+import { ownParts } from "./own_parts.ts";
 
 /** NVML's functions, and their origin. */
 export interface NvmlSource {
@@ -49,7 +41,7 @@ const opened = new Map<string, OpenLibrary<NvmlApi>>();
  * @throws LibraryError when there is no permission, no library, or a file that is not NVML.
  */
 export function findNvml(driver: DriverApi): NvmlSource {
-  const own = (driver as DriverWithNvml)[OWN_NVML];
+  const own = ownParts(driver).nvml;
   return own === undefined
     ? { api: openNvml(), isModelled: false }
     : { api: own, isModelled: true };

@@ -4,15 +4,7 @@
 import type { DriverApi } from "./cuda.ts";
 import { findLibrary, type FoundLibrary, openInstalled } from "./installed_libraries.ts";
 import { NVRTC, type NvrtcApi } from "./nvrtc.ts";
-
-/** The name under which a table of driver functions offers a compiler of its own. */
-export const OWN_NVRTC: unique symbol = Symbol("nvrtc");
-
-/** A driver that may have a compiler of its own; the simulated one has. */
-type DriverWithNvrtc = DriverApi & {
-  /** The functions that stand in for the library's. */
-  readonly [OWN_NVRTC]?: NvrtcApi;
-};
+import { ownParts } from "./own_parts.ts";
 
 /** A compiler that can be opened: its place, and its functions, bound on first use. */
 export interface NvrtcSource {
@@ -35,7 +27,7 @@ const opened = new Map<string, NvrtcApi>();
  * VRAMKIT_NVRTC names another file, where it may be read without a prompt.
  */
 export function findNvrtc(driver: DriverApi): NvrtcSource {
-  const own = (driver as DriverWithNvrtc)[OWN_NVRTC];
+  const own = ownParts(driver).nvrtc;
   if (own !== undefined) return { identity: "own", includeFolders: [], api: own };
   return sourceOf(findLibrary("nvrtc"));
 }

@@ -4,22 +4,14 @@
 import { cString } from "./c_strings.ts";
 import type { DriverApi } from "./cuda.ts";
 import { findHost, O } from "./host.ts";
-
-/** The name under which a table of driver functions has an answer of its own. */
-export const OWN_AVAILABLE: unique symbol = Symbol("available memory");
-
-/** A driver that may answer by itself: the simulated one does, for its simulated host. */
-export type DriverWithMemory = DriverApi & {
-  /** Returns the bytes for a device. */
-  readonly [OWN_AVAILABLE]?: (ordinal: number) => number;
-};
+import { ownParts } from "./own_parts.ts";
 
 /** Room for the lines that come first: MemAvailable is the third. */
 const TEXT_BYTES = 4096;
 
 /** Returns the bytes that programs can get without swapping; undefined where the system does not say. */
 export function availableBytes(driver: DriverApi, ordinal: number): number | undefined {
-  const own = (driver as DriverWithMemory)[OWN_AVAILABLE];
+  const own = ownParts(driver).availableBytes;
   if (own !== undefined) return own(ordinal);
   const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(readStart("/proc/meminfo")) ?? [];
   return kibibytes === undefined ? undefined : 1024 * Number(kibibytes);

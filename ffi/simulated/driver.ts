@@ -3,11 +3,7 @@
 
 import { CUresult } from "../constants.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../cuda.ts";
-import { type HostCheck, MACHINE, WATCH_HOST } from "../host_watch.ts";
-import { OWN_NCCL } from "../nccl_library.ts";
-import { OWN_NVML } from "../nvml_library.ts";
-import { OWN_NVRTC } from "../nvrtc_library.ts";
-import { OWN_AVAILABLE } from "../system_memory.ts";
+import { type HostCheck, OWN, type OwnParts } from "../own_parts.ts";
 import type { SimulatedCalls } from "./calls/calls.ts";
 import { fillCalls, linearCopyCalls, shapedCopyCalls } from "./calls/copy_calls.ts";
 import { deviceCalls } from "./calls/device_calls.ts";
@@ -93,14 +89,15 @@ export function driverOf(machine: Machine): DriverApi {
   });
   // SimulatedCalls has the names and parameters of DriverApi, which the compiler has checked above.
   const api = Object.fromEntries(functions) as DriverApi;
-  return Object.assign(api, {
-    [MACHINE]: machine.id,
-    [WATCH_HOST]: watchArray,
-    [OWN_AVAILABLE]: (ordinal: number) => machine.devices[ordinal]?.freeBytes ?? 0,
-    [OWN_NCCL]: simulateNccl(machine),
-    [OWN_NVML]: simulateNvml(machine),
-    [OWN_NVRTC]: simulateNvrtc(),
-  });
+  const own: OwnParts = {
+    machine: machine.id,
+    watchHost: watchArray,
+    availableBytes: (ordinal) => machine.devices[ordinal]?.freeBytes ?? 0,
+    ...simulateNccl(machine),
+    nvml: simulateNvml(machine),
+    nvrtc: simulateNvrtc(),
+  };
+  return Object.assign(api, { [OWN]: own });
 }
 
 /** Watches an array that a transfer reads, and reports a change before the transfer is over. */

@@ -12,7 +12,7 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../nccl_constants.ts";
-import { type NcclWire, OWN_WIRE } from "../nccl_library.ts";
+import type { NcclReceiver, NcclWire, OwnParts } from "../own_parts.ts";
 import { bytesOf, type Cell, put32, put64 } from "./calls/cells.ts";
 import { Refusal } from "./errors.ts";
 import { hostAddress } from "./model/address_space.ts";
@@ -148,14 +148,14 @@ class NcclProcess {
         return [name, (...values: never[]) => Promise.resolve(served(...values))];
       },
     );
-    return Object.assign(Object.fromEntries(functions) as NcclApi, {
-      /** Takes the connection by which ranks of other processes are reached. */
-      [OWN_WIRE]: (id: Uint8Array, wire: NcclWire) => {
-        const remote = new RemoteRanks(wire);
-        this.#wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
-        return (rank: number, bytes: Uint8Array<ArrayBuffer>) => remote.receive(rank, bytes);
-      },
-    });
+    return Object.fromEntries(functions) as NcclApi;
+  }
+
+  /** Takes the connection by which ranks of other processes are reached. */
+  attach(id: Uint8Array, wire: NcclWire): NcclReceiver {
+    const remote = new RemoteRanks(wire);
+    this.#wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
+    return (rank, bytes) => remote.receive(rank, bytes);
   }
 
   /** Runs the group's calls now, unless a group is open. */
@@ -359,8 +359,9 @@ class NcclProcess {
   }
 }
 
-export function simulateNccl(machine: Machine): NcclApi {
-  return new NcclProcess(machine).functions();
+export function simulateNccl(machine: Machine): Pick<OwnParts, "nccl" | "wire"> {
+  const library = new NcclProcess(machine);
+  return { nccl: library.functions(), wire: (id, wire) => library.attach(id, wire) };
 }
 
 /** Greets the ranks of other processes; the result tells whether all of them have answered. */
@@ -385,12 +386,9 @@ function ranksOf(size: number): number[] {
 
 /** Reads from a configuration whether the calls of a communicator return when they are done. */
 function readBlocking(bytes: Uint8Array): boolean {
-  const { offsets, byteLength } = ncclConfig_t;
-  const whole = new Uint8Array(byteLength); // the library reads no more than the size says
-  whole.set(bytes.subarray(0, Math.min(bytes.byteLength, byteLength)));
-  const { size, magic, blocking } = ncclConfig_t.decode(whole);
+  const { size, magic, blocking } = ncclConfig_t.decode(bytes);
   if (magic !== NCCL_CONFIG_MAGIC) refuse(INVALID, "the configuration has no magic");
-  if (size < BigInt(offsets.blocking + 4)) return true;
+  if (size < ncclConfig_t.byteLength) refuse(INVALID, `a configuration has no ${size} bytes`);
   if (blocking === 0 || blocking === 1) return blocking === 1;
   refuse(INVALID, `blocking cannot be ${blocking}`);
 }

@@ -94,10 +94,10 @@ comesFrom(RegisteredBuffer, "gpu.register()");
  * @throws CudaError when a part of the array is registered already.
  */
 export function registerBuffer<D extends DType>(request: RegisterRequest<D>): RegisteredBuffer<D> {
-  const { source, stream, label, portable, readOnly } = request;
+  const { source, stream, label } = request;
   const bytes = bytesOf(source, "register memory");
   const { dtype, shape } = layoutOf(request, bytes);
-  const registration = new HostRegistration(stream, { bytes, portable, readOnly });
+  const registration = new HostRegistration(stream, bytes, request);
   const { byteLength } = bytes;
   const allocation = Allocation.create({
     kind: "registered",

@@ -12,7 +12,6 @@ import { availableBytes } from "../../ffi/system_memory.ts";
 import { Ledger, type MemoryPlace } from "../accounting/ledger.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
 import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
-import { FLAG, OptionSet } from "../words/options.ts";
 import { afterPause } from "../words/timer.ts";
 import { UNCLONEABLE, UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
@@ -27,8 +26,6 @@ export interface ContextOptions {
    */
   readonly ordersStreams?: boolean | undefined;
 }
-
-const CONTEXT_OPTIONS = new OptionSet<ContextOptions>({ ordersStreams: FLAG });
 
 /** Number of fruitless looks at deferred work by a release. */
 const LOOKS_OF_A_RELEASE = 4;
@@ -140,7 +137,6 @@ export class Context {
    * @ignore
    */
   static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
-    options = CONTEXT_OPTIONS.read(options, "retain");
     if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= driver.deviceCount) {
       const last = driver.deviceCount - 1;
       throw new RangeError(

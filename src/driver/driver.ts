@@ -5,13 +5,12 @@ import { readCString } from "../../ffi/c_strings.ts";
 import { CUresult } from "../../ffi/constants.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../../ffi/cuda.ts";
 import { HOST_NAMES, openHost } from "../../ffi/host.ts";
-import { machineOf } from "../../ffi/host_watch.ts";
 import { textOf } from "../../ffi/installed_libraries.ts";
 import { type DriverLocation, LibraryError, namesFile, openDriver } from "../../ffi/library.ts";
+import { ownParts } from "../../ffi/own_parts.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "../words/errors.ts";
 import { describeValue, formatCount } from "../words/format.ts";
-import { OptionSet, TEXT } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
 
 /**
@@ -39,8 +38,6 @@ const STICKY: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_INVALID_PC,
   CUresult.CUDA_ERROR_LAUNCH_FAILED,
 ]);
-
-const DRIVER_OPTIONS = new OptionSet<DriverLocation>({ libraryPath: TEXT });
 
 const drivers = new WeakMap<DriverApi, Driver>();
 /** The machine of the simulated driver, whose devices all processes of this user share. */
@@ -87,7 +84,6 @@ export class Driver {
    * @ignore
    */
   static open(choice: DriverChoice = "cuda", options: DriverLocation = {}): Driver {
-    options = DRIVER_OPTIONS.read(options, "open");
     if (isDriverApi(choice)) return Driver.#of(choice);
     if (choice === "simulated") {
       requirePointers();
@@ -152,7 +148,7 @@ export class Driver {
 
   /** The identity of its machine where that is simulated: addresses of one mean nothing to another. */
   get machine(): string | undefined {
-    return machineOf(this.api);
+    return ownParts(this.api).machine;
   }
 
   /** The first error that broke the context: all later work fails because of it. */

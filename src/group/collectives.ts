@@ -77,11 +77,8 @@ export function allReduce(
   { op = "sum", into }: ReduceAllOptions<DType>,
 ): RankCall[] {
   const call = "allReduce";
-  const sources = placesOf(ranks, buffers, call);
-  const { type, count } = reduced(sources, 1, call);
-  const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
-  requireLengths(targets, lengthOf(sources), call);
-  return pairs(sources, targets, count, ({ source, target, rank }) => ({
+  const plan = { call, buffers, into, partCount: 1, resultParts: 1, typeOf: typeForReduction };
+  return toEach(ranks, plan, ({ source, target, rank, count, type }) => ({
     rank,
     call: "ncclAllReduce",
     uses: usesOf(source, target, call),
@@ -98,7 +95,7 @@ export function reduce(
 ): RankCall[] {
   const call = "reduce";
   const sources = placesOf(ranks, buffers, call);
-  const { type, count } = reduced(sources, 1, call);
+  const { type, count } = elementsOf(sources, 1, call, typeForReduction);
   const target = into === undefined
     ? atRank(ranks, sources, root ?? 0, call)
     : targetOf(ranks, into, { sources, call, root });
@@ -137,7 +134,7 @@ export function broadcast(
     : targetOf(ranks, source as GpuBuffer, { sources: targets, call, root });
   const fromRank = from?.rank ?? root ?? 0;
   if (from !== undefined) requireLengths(targets, from.buffer.length, call);
-  const { type, count } = movedParts(targets, 1, call);
+  const { type, count } = elementsOf(targets, 1, call);
   if (count === 0n) return [];
   return targets.map(({ span, rank }) => {
     const sent = rank === from?.rank ? from.span : undefined;
@@ -159,11 +156,9 @@ export function allGather(
 ): RankCall[] {
   const call = "allGather";
   const { size } = ranks;
-  const sources = placesOf(ranks, buffers, call);
-  const { type, count, byteLength } = movedParts(sources, into === undefined ? size : 1, call);
-  const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
-  if (into !== undefined) requireLengths(targets, lengthOf(sources) * size, call);
-  return pairs(sources, targets, count, ({ source, target, rank }) => {
+  const partCount = into === undefined ? size : 1;
+  const plan = { call, buffers, into, partCount, resultParts: size };
+  return toEach(ranks, plan, ({ source, target, rank, count, type, byteLength }) => {
     const own = partOf(target, { offset: rank * byteLength, byteLength });
     const from = into === undefined ? own : source;
     return {
@@ -182,12 +177,9 @@ export function reduceScatter(
   { op = "sum", into }: ReduceAllOptions<DType>,
 ): RankCall[] {
   const call = "reduceScatter";
-  const { size } = ranks;
-  const sources = placesOf(ranks, buffers, call);
-  const { type, count, byteLength } = reduced(sources, size, call);
-  const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
-  if (into !== undefined) requireLengths(targets, lengthOf(sources) / size, call);
-  return pairs(sources, targets, count, ({ source, target, rank }) => {
+  const partCount = ranks.size;
+  const plan = { call, buffers, into, partCount, resultParts: 1, typeOf: typeForReduction };
+  return toEach(ranks, plan, ({ source, target, rank, count, type, byteLength }) => {
     const own = partOf(source, { offset: rank * byteLength, byteLength });
     const to = into === undefined ? own : target;
     return {
@@ -208,11 +200,9 @@ export function allToAll(
 ): RankCall[] {
   const call = "allToAll";
   const { size } = ranks;
-  const sources = placesOf(ranks, buffers, call);
-  const { type, count, byteLength } = movedParts(sources, size, call);
-  const targets = targetsOf(ranks, into, { sources, call });
-  requireLengths(targets, lengthOf(sources), call);
-  return pairs(sources, targets, count, ({ source, target, rank }) => ({
+  requireInto(into, call);
+  const plan = { call, buffers, into, partCount: size, resultParts: size };
+  return toEach(ranks, plan, ({ source, target, rank, count, type, byteLength }) => ({
     rank,
     call: "ncclAlltoAll",
     uses: usesOf(source, target, call, null),
@@ -244,6 +234,7 @@ export function scatter(
   source: GpuBuffer | undefined,
   { root, into }: ScatterOptions<DType>,
 ): RankCall[] {
+  requireInto(into, "scatter");
   const expected = "a buffer with the parts of all ranks";
   return moveParts(ranks, { call: "scatter", parts: into, whole: source, root, expected });
 }
@@ -271,7 +262,7 @@ function moveParts(
     : targetOf(ranks, whole, { sources: places, call, root });
   const rootRank = target?.rank ?? otherRank(ranks, root, call, expected);
   if (target !== undefined) requireLengths([target], lengthOf(places) * size, call);
-  const { type, count, byteLength } = movedParts(places, 1, call);
+  const { type, count, byteLength } = elementsOf(places, 1, call);
   if (count === 0n) return [];
   return places.map(({ span, rank }) => {
     const all = rank === rootRank ? target?.span : undefined;
@@ -309,7 +300,7 @@ export function exchange(
 ): RankCall[] {
   const { span, rank } = placeOf(ranks, buffer, call);
   requireRank(ranks, peer, call);
-  const { type, scale } = typeForMove(buffer.dtype);
+  const { type, scale } = typeForMove(buffer.dtype, call);
   const count = BigInt(buffer.length * scale);
   if (count === 0n) return [];
   const name = call === "send" ? "ncclSend" : "ncclRecv";
@@ -406,18 +397,44 @@ function placeOf(ranks: Ranks, buffer: GpuBuffer, call: string): Placed {
   );
 }
 
-/** Checks the buffers that take results. */
-function targetsOf(
+/** A call by which each rank gets elements of all ranks. */
+interface EachPlan {
+  readonly call: string;
+  readonly buffers: RankBuffers;
+  /** Buffers that take the results; without them the call works in place. */
+  readonly into: RankBuffers | undefined;
+  /** Number of parts that the elements of a buffer are. */
+  readonly partCount: number;
+  /** Number of such parts in a result. */
+  readonly resultParts: number;
+  readonly typeOf?: typeof typeForMove;
+}
+
+/** Checks the buffers of a call, and makes it for each rank; makes none when there are no elements. */
+function toEach(
   ranks: Ranks,
-  into: RankBuffers,
-  { sources, call }: { readonly sources: readonly Placed[]; readonly call: string },
-): readonly Placed[] {
-  const targets = placesOf(ranks, into, call);
+  { call, buffers, into, partCount, resultParts, typeOf }: EachPlan,
+  make: (rank: Elements & { source: MemorySpan; target: MemorySpan; rank: number }) => RankCall,
+): RankCall[] {
+  const sources = placesOf(ranks, buffers, call);
+  const elements = elementsOf(sources, partCount, call, typeOf);
+  const targets = into === undefined ? sources : placesOf(ranks, into, call);
   const [source, target] = [sources[0], targets[0]];
   if (source !== undefined && target !== undefined) {
     requireSameType(source.buffer, target.buffer, call);
   }
-  return targets;
+  if (into !== undefined) {
+    requireLengths(targets, lengthOf(sources) / partCount * resultParts, call);
+  }
+  if (elements.count === 0n) return [];
+  return sources.map(({ span, rank }, at) =>
+    make({ ...elements, source: span, target: targets[at]?.span ?? span, rank })
+  );
+}
+
+function requireInto(into: unknown, call: string): void {
+  if (into !== undefined) return;
+  throw new TypeError(`Cannot call ${call}(): pass { into }, a list with a buffer for each rank`);
 }
 
 /** Checks the one buffer that all ranks send to or get from. */
@@ -490,49 +507,26 @@ function lengthOf([first]: readonly Placed[]): number {
   return first?.buffer.length ?? 0;
 }
 
-/** Returns the elements of one of `partCount` parts, for a reduction. */
-function reduced(places: readonly Placed[], partCount: number, call: string): Elements {
-  const { count, dtype } = partsOf(places, partCount, call);
-  const type = typeForReduction(dtype, call);
-  return { type, count: BigInt(count), byteLength: count * elementBytes(dtype) };
-}
-
-/** Returns the elements of one of `partCount` parts, for a move. */
-function movedParts(places: readonly Placed[], partCount: number, call: string): Elements {
-  const { count, dtype } = partsOf(places, partCount, call);
-  const { type, scale } = typeForMove(dtype);
-  if (count * scale % 1 !== 0) throw insideByte(dtype, `call ${call}() with ${count} elements`);
-  return { type, count: BigInt(count * scale), byteLength: count * elementBytes(dtype) };
-}
-
-/** Divides the elements of each buffer into parts. */
-function partsOf(
+/** Returns the elements of one of `partCount` parts of each buffer. */
+function elementsOf(
   places: readonly Placed[],
   partCount: number,
   call: string,
-): { readonly count: number; readonly dtype: DType } {
+  typeOf: typeof typeForMove = typeForMove,
+): Elements {
   const [first] = places;
   const length = lengthOf(places);
-  if (length % partCount === 0) {
-    return { count: length / partCount, dtype: first?.buffer.dtype ?? "uint8" };
+  if (length % partCount !== 0) {
+    throw new RangeError(
+      `Cannot call ${call}() with ${first?.buffer}: ${formatCount(length, "element")} cannot be ` +
+        `divided among ${formatCount(partCount, "rank")}`,
+    );
   }
-  throw new RangeError(
-    `Cannot call ${call}() with ${first?.buffer}: ${formatCount(length, "element")} cannot be ` +
-      `divided among ${formatCount(partCount, "rank")}`,
-  );
-}
-
-/** Makes the call of each rank from the memory of its two buffers; makes none when there are no elements. */
-function pairs(
-  sources: readonly Placed[],
-  targets: readonly Placed[],
-  count: bigint,
-  make: (pair: { source: MemorySpan; target: MemorySpan; rank: number }) => RankCall,
-): RankCall[] {
-  if (count === 0n) return [];
-  return sources.map(({ span: source, rank }, at) =>
-    make({ source, target: targets[at]?.span ?? source, rank })
-  );
+  const dtype = first?.buffer.dtype ?? "uint8";
+  const count = length / partCount;
+  const { type, scale } = typeOf(dtype, call);
+  if (count * scale % 1 !== 0) throw insideByte(dtype, `call ${call}() with ${count} elements`);
+  return { type, count: BigInt(count * scale), byteLength: count * elementBytes(dtype) };
 }
 
 /**

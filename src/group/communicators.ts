@@ -4,8 +4,8 @@
 import { ncclResult } from "../../ffi/nccl_constants.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll, reportLost, tryRelease } from "../driver/release.ts";
-import { Fence } from "../order/fence.ts";
-import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
+import { orderedAfter, whenPassed } from "../memory/when_passed.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import type { Ranks } from "./collectives.ts";
 import type { GroupError } from "./group_error.ts";
 import type { GroupLink } from "./group_link.ts";
@@ -151,9 +151,16 @@ export class Communicators implements RankCommunicators {
 
   end(): void {
     if (!this.#isOpen) return;
-    afterWork(this.contexts, this.#streams, () => {
+    const kept = first(this.contexts).retain(); // the others are kept anyway
+    const streams = [...this.#streams];
+    let left = streams.length;
+    const passed = () => {
+      if (left-- > 0) return;
       if (this.#isOpen) this.#destroy();
-    });
+      kept.release();
+    };
+    for (const stream of streams) whenPassed(orderedAfter(stream), passed);
+    passed();
   }
 
   /** Destroys all communicators, whose work is done. */
@@ -215,42 +222,6 @@ export function noteStreams(noted: Set<CudaStream>, streams: readonly CudaStream
   for (const stream of streams) noted.add(stream);
   if (noted.size <= MANY) return;
   for (const stream of noted) if (queueOf(stream).isOver) noted.delete(stream);
-}
-
-/** Runs something once the GPUs are done with the work on streams; at once if they already are. */
-function afterWork(
-  contexts: readonly Context[],
-  streams: Iterable<CudaStream>,
-  body: () => void,
-): void {
-  const { driver } = first(contexts);
-  const fences: Fence[] = [];
-  try {
-    for (const stream of streams) {
-      const { context, handle } = queueOf(usableStream(stream));
-      fences.push(Fence.behind(context, handle));
-    }
-  } catch {
-    // When the driver sets no mark, the host waits; a failure is reported to whoever waits for the
-    // work.
-    for (const context of contexts) tryRelease(driver, "a group", () => context.waitForAll());
-  }
-  const isDue = () => fences.every((fence) => fence.isPassed);
-  const run = () => {
-    for (const fence of fences) {
-      if (!fence.isPassed) tryRelease(driver, "a group", () => fence.waitSync());
-      fence.dispose();
-    }
-    body();
-  };
-  if (isDue()) return run();
-  const wait = () => {
-    for (const fence of fences) fence.waitSync();
-  };
-  const hold = (streamHandle: bigint) => {
-    for (const fence of fences) fence.hold(streamHandle);
-  };
-  first(contexts).defer({ isDue, wait, hold, run });
 }
 
 /** Groups calls (ncclGroupStart); returns the first failure, and whether work goes on. */

@@ -25,7 +25,7 @@ import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts"
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
-import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
+import { CALLBACK, type OptionSet, refusePromise, requireKind } from "../words/options.ts";
 import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
@@ -78,6 +78,13 @@ export interface GroupFields {
   readonly startBytes?: readonly number[];
   /** The processes; undefined when all ranks are in this one. */
   readonly relatives?: Relatives | undefined;
+}
+
+/** A call as the program makes it. */
+interface PlannedCall<B, O> {
+  readonly call: keyof typeof CALL_OPTIONS;
+  readonly buffers: B;
+  readonly options: O;
 }
 
 /** A batch that is being collected. */
@@ -192,14 +199,12 @@ export class DeviceGroup extends Owned {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    options = CALL_OPTIONS.allReduce.read(options, "allReduce");
-    return this.#queue("allReduce", options, (ranks) => plans.allReduce(ranks, buffers, options));
+    return this.#queue(plans.allReduce, { call: "allReduce", buffers, options });
   }
 
   /** Reduces the ranks' buffers element by element into the buffer of one rank (ncclReduce). */
   reduce<D extends DType>(buffers: RankBuffers<D>, options: ReduceOptions<D> = {}): GroupWork {
-    options = CALL_OPTIONS.reduce.read(options, "reduce");
-    return this.#queue("reduce", options, (ranks) => plans.reduce(ranks, buffers, options));
+    return this.#queue(plans.reduce, { call: "reduce", buffers, options });
   }
 
   /** Copies one rank's elements into the buffers of all others (ncclBroadcast). */
@@ -210,8 +215,7 @@ export class DeviceGroup extends Owned {
     source: RankBuffers<D>,
     options: BroadcastOptions & Partial<IntoAllOptions<D>> = {},
   ): GroupWork {
-    options = CALL_OPTIONS.broadcast.read(options, "broadcast");
-    return this.#queue("broadcast", options, (ranks) => plans.broadcast(ranks, source, options));
+    return this.#queue(plans.broadcast, { call: "broadcast", buffers: source, options });
   }
 
   /**
@@ -222,8 +226,7 @@ export class DeviceGroup extends Owned {
     buffers: RankBuffers<D>,
     options: GatherAllOptions<D> = {},
   ): GroupWork {
-    options = CALL_OPTIONS.allGather.read(options, "allGather");
-    return this.#queue("allGather", options, (ranks) => plans.allGather(ranks, buffers, options));
+    return this.#queue(plans.allGather, { call: "allGather", buffers, options });
   }
 
   /**
@@ -235,12 +238,7 @@ export class DeviceGroup extends Owned {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    options = CALL_OPTIONS.reduceScatter.read(options, "reduceScatter");
-    return this.#queue(
-      "reduceScatter",
-      options,
-      (ranks) => plans.reduceScatter(ranks, buffers, options),
-    );
+    return this.#queue(plans.reduceScatter, { call: "reduceScatter", buffers, options });
   }
 
   /**
@@ -248,15 +246,12 @@ export class DeviceGroup extends Owned {
    * of the senders (ncclAlltoAll).
    */
   allToAll<D extends DType>(buffers: RankBuffers<D>, options: IntoAllOptions<D>): GroupWork {
-    const { into, ...given } = CALL_OPTIONS.allToAll.read(options, "allToAll");
-    if (into === undefined) throw needsInto("allToAll");
-    return this.#queue("allToAll", given, (ranks) => plans.allToAll(ranks, buffers, { into }));
+    return this.#queue(plans.allToAll, { call: "allToAll", buffers, options });
   }
 
   /** Concatenates the elements of all ranks in one buffer, of any rank (ncclGather). */
   gather<D extends DType>(buffers: RankBuffers<D>, options: GatherOptions<D> = {}): GroupWork {
-    options = CALL_OPTIONS.gather.read(options, "gather");
-    return this.#queue("gather", options, (ranks) => plans.gather(ranks, buffers, options));
+    return this.#queue(plans.gather, { call: "gather", buffers, options });
   }
 
   /**
@@ -267,9 +262,7 @@ export class DeviceGroup extends Owned {
     source: GpuBuffer<D> | undefined,
     options: ScatterOptions<D>,
   ): GroupWork {
-    const { into, root, ...given } = CALL_OPTIONS.scatter.read(options, "scatter");
-    if (into === undefined) throw needsInto("scatter");
-    return this.#queue("scatter", given, (ranks) => plans.scatter(ranks, source, { into, root }));
+    return this.#queue(plans.scatter, { call: "scatter", buffers: source, options });
   }
 
   /**
@@ -476,7 +469,8 @@ export class DeviceGroup extends Owned {
     using word = allocateDeviceBuffer({ dtype: "uint8", shape: 1, resource, stream, label });
     word.clear({ stream });
     this.#communicators.arrive?.();
-    return this.#queue("barrier", options, (ranks) => plans.allReduce(ranks, word, {}));
+    const plan = (ranks: Ranks, buffers: RankBuffers) => plans.allReduce(ranks, buffers, {});
+    return this.#queue(plan, { call: "barrier", buffers: word, options });
   }
 
   /** Queues a send or a receive, which needs a batch with its other side, unless that is elsewhere. */
@@ -487,18 +481,24 @@ export class DeviceGroup extends Owned {
           `group.send(...); group.recv(...) })`,
       );
     }
-    return this.#queue(call, {}, (ranks) => plans.exchange(ranks, buffer, { call, peer }));
+    const plan = (ranks: Ranks) => plans.exchange(ranks, buffer, { call, peer });
+    return this.#queue(plan, { call, buffers: buffer, options: {} });
   }
 
   /** Checks a call and queues it, or adds it to the batch that is being collected. */
-  #queue(call: string, options: CollectiveOptions, plan: (ranks: Ranks) => RankCall[]): GroupWork {
+  #queue<B, O extends CollectiveOptions>(
+    plan: (ranks: Ranks, buffers: B, options: O) => RankCall[],
+    { call, buffers, options: given }: PlannedCall<B, O>,
+  ): GroupWork {
+    const kinds: OptionSet<object> = CALL_OPTIONS[call];
+    const options = kinds.read(given, call);
     this.#requireUsable(call);
     requireNoCapture(`call ${call}()`);
     const batch = this.#batch;
     if (batch === undefined) {
       const streams = this.#streamsOf(options, call);
       const work = this.#workOn(streams, call, options);
-      this.#start(plan(this.#communicators), streams);
+      this.#start(plan(this.#communicators, buffers, options), streams);
       return work;
     }
     const { streams, timeoutSeconds, signal } = options;
@@ -507,7 +507,7 @@ export class DeviceGroup extends Owned {
         `Cannot call ${call}() in a batch with streams, a time or a signal: pass them to batch()`,
       );
     }
-    for (const call of plan(this.#communicators)) {
+    for (const call of plan(this.#communicators, buffers, options)) {
       for (const { allocation } of call.uses) batch.kept.use(allocation.hold());
       batch.calls.push(call);
     }
@@ -719,8 +719,4 @@ export function checkTimeout(timeoutSeconds: number, call: string): void {
   throw new RangeError(
     `Cannot call ${call}() with a timeout of ${timeoutSeconds} seconds: expected more than 0`,
   );
-}
-
-function needsInto(call: string): TypeError {
-  return new TypeError(`Cannot call ${call}(): pass { into }, a list with a buffer for each rank`);
 }

@@ -33,20 +33,26 @@ const TYPES: { readonly [D in DType]?: number } = {
   bfloat16: ncclDataType.ncclBfloat16,
 };
 
+/** NCCL's number of a type, and how many of those an element takes. */
+interface NcclElement {
+  readonly type: number;
+  readonly scale: number;
+}
+
 /**
- * Returns NCCL's number of an element type, for a reduction.
+ * Returns NCCL's type for a reduction of elements.
  *
  * @throws TypeError for a type that NCCL does not compute with.
  */
-export function typeForReduction(dtype: DType, call: string): number {
+export function typeForReduction(dtype: DType, call: string): NcclElement {
   const type = TYPES[dtype];
-  if (type !== undefined) return type;
+  if (type !== undefined) return { type, scale: 1 };
   const known = Object.keys(TYPES).join(", ");
   throw new TypeError(`Cannot call ${call}() with ${dtype}: NCCL computes with ${known}`);
 }
 
-/** Returns NCCL's type by which elements are moved, and how many of those one takes. */
-export function typeForMove(dtype: DType): { readonly type: number; readonly scale: number } {
+/** Returns NCCL's type by which elements are moved. */
+export function typeForMove(dtype: DType, _call: string): NcclElement {
   const type = TYPES[dtype];
   if (type !== undefined) return { type, scale: 1 };
   return { type: ncclDataType.ncclUint8, scale: elementBytes(dtype) };

@@ -46,11 +46,10 @@ export interface LinkedGroup {
 export class Seat {
   readonly connection: FrameConnection;
   readonly member: Member;
-  #onFrame: ((frame: Frame) => void) | undefined;
-  #onEnd: (() => void) | undefined;
+  #onFrame: (frame: Frame) => void = () => {};
+  #onEnd: () => void = () => {};
   #hasEnded = false;
   readonly #over = Promise.withResolvers<void>();
-  #early: Frame[] = [];
 
   constructor(connection: FrameConnection, member: Member) {
     this.connection = connection;
@@ -62,11 +61,10 @@ export class Seat {
     return this.#hasEnded;
   }
 
-  /** Sets the listeners for messages and for the end; passes on at once what has arrived before. */
+  /** Sets the listeners for messages and for the end, which may have come already. */
   attach(onFrame: (frame: Frame) => void, onEnd: () => void): void {
     this.#onFrame = onFrame;
     this.#onEnd = onEnd;
-    for (const frame of this.#early.splice(0)) onFrame(frame);
     if (this.#hasEnded) onEnd();
   }
 
@@ -80,13 +78,12 @@ export class Seat {
     for (;;) {
       const frame = await this.connection.next();
       if (frame === undefined) break;
-      if (this.#onFrame === undefined) this.#early.push(frame);
-      else this.#onFrame(frame);
+      this.#onFrame(frame);
     }
     this.#hasEnded = true;
     this.connection.close();
     this.#over.resolve();
-    this.#onEnd?.();
+    this.#onEnd();
   }
 }
 

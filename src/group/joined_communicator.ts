@@ -40,9 +40,6 @@ const WARNING_MILLISECONDS = 100;
 /** A rank that left so long ago will not do its part of the queued work. */
 const LEFT_MILLISECONDS = 5000;
 
-/** Bytes of a configuration that says only whether calls block; all versions know it. */
-const SHORT_CONFIG_BYTES = 24;
-
 /** The other ranks of a group, as known from their connections. */
 export interface Peers {
   /** Tells the others that this rank has come to a barrier. */
@@ -115,11 +112,11 @@ export class JoinedCommunicator implements RankCommunicators {
     const { nccl, context, id, rank, size } = fields;
     const started = new JoinedCommunicator(fields);
     const config = ncclConfig_t.encode({
-      size: BigInt(SHORT_CONFIG_BYTES),
+      size: BigInt(ncclConfig_t.byteLength),
       magic: NCCL_CONFIG_MAGIC,
       version: 21400,
       blocking: 0,
-    }).slice(0, SHORT_CONFIG_BYTES);
+    });
     const { ncclCommInitRankScalable: scalable, ncclCommInitRankConfig: plain } = nccl.api;
     const status = context.enter(() =>
       scalable === null

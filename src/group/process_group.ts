@@ -1,7 +1,7 @@
 // The messages between the processes of a group once they have met: failures, their end, and the choices
 // for groups made from it.
 
-import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
+import { type NcclReceiver, ownParts } from "../../ffi/own_parts.ts";
 import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { within } from "../words/timer.ts";
@@ -79,8 +79,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     const { label, signal, timeoutSeconds } = options;
     let communicator: JoinedCommunicator | undefined;
     try {
-      const { [OWN_WIRE]: attach } = nccl.api as NcclWithWire;
-      this.#receive = attach?.(id, {
+      this.#receive = ownParts(context.driver.api).wire?.(id, {
         send: (to, bytes) => this.#send({ kind: "wire" }, to, bytes),
       });
       for (const { from, bytes } of this.#early.splice(0)) this.#receive?.(from, bytes);

@@ -5,14 +5,12 @@ import { CUfunction_attribute, CUlaunchAttributeID, CUresult } from "../../ffi/c
 import type { DriverApi } from "../../ffi/cuda.ts";
 import type { ParameterType } from "../../ffi/ptx.ts";
 import { CUlaunchAttribute, CUlaunchConfig } from "../../ffi/structs.ts";
-import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { take32 } from "../driver/driver.ts";
 import { type Allocation, countPlaces } from "../memory/allocation.ts";
 import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { type MemoryUse, pendingBefore, postponeFor } from "../memory/in_order.ts";
-import type { Access } from "../memory/stream_usage.ts";
+import { isRecorded, type MemoryUse, pendingBefore, postponeFor } from "../memory/in_order.ts";
 import { activeCapture, isCaptured } from "../order/capture.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
@@ -46,17 +44,6 @@ export interface KernelLimits {
   readonly localBytes: number;
   /** Most shared memory that a launch can request, in bytes. */
   readonly maxSharedBytes: number;
-}
-
-interface Use extends MemorySpan {
-  readonly access: Access;
-}
-
-/** A launch whose arguments are set. */
-interface OrderedLaunch {
-  readonly shape: LaunchShape;
-  readonly stream: CudaStream;
-  readonly uses: readonly Use[];
 }
 
 /** The code that a kernel belongs to: it stays loaded while a graph or a pending launch needs it. */
@@ -126,7 +113,7 @@ export class KernelFunction {
     else if (isUsual && activeCapture === undefined) {
       return this.#queue(shape, stream, this.#block);
     }
-    this.#launchInOrder({ shape, stream, uses: usesOf(args) });
+    this.#launchInOrder(shape, stream, usesOf(args));
   }
 
   /** Queues a launch whose turn has come; see {@link KernelFunction.launch}. */
@@ -138,9 +125,8 @@ export class KernelFunction {
   }
 
   /** Records a launch, or queues it once the calls that it must come after are over. */
-  #launchInOrder(launch: OrderedLaunch): void {
-    const { shape, stream, uses } = launch;
-    if (activeCapture !== undefined && this.#isRecorded(stream, uses)) {
+  #launchInOrder(shape: LaunchShape, stream: CudaStream, uses: readonly MemoryUse[]): void {
+    if (isCaptured(stream) || isRecorded(stream, uses)) {
       orderAll(uses, stream);
       if (isCaptured(stream)) {
         capturedMemory()?.use(this.code, stream, "read");
@@ -148,35 +134,16 @@ export class KernelFunction {
       }
       return this.#queue(shape, stream, this.#block);
     }
-    if (
-      queueOf(stream).lastPostponed === undefined &&
-      !uses.some(({ allocation }) => allocation.usage.hasPending)
-    ) {
-      for (const { allocation, access } of uses) allocation.order(stream, access);
-      return this.#queue(shape, stream, this.#block);
-    }
-    this.#launchLater(launch);
-  }
-
-  /** Queues a launch once the calls that it must come after are over. */
-  #launchLater({ shape, stream, uses }: OrderedLaunch): void {
-    const block = this.#block.copy();
-    const earlier = pendingBefore(stream, uses);
-    const queue = () => {
+    const queue = (block: ParameterBlock) => {
       for (const { allocation, access } of uses) allocation.order(stream, access);
       this.#queue(shape, stream, block);
     };
-    if (earlier.length === 0) return queue();
-    const work = postponeFor(stream, uses satisfies readonly MemoryUse[], { queue, earlier });
+    const earlier = pendingBefore(stream, uses);
+    if (earlier.length === 0) return queue(this.#block);
+    const block = this.#block.copy();
+    const work = postponeFor(stream, uses, { queue: () => queue(block), earlier });
     const hold = this.code.hold();
     work.whenOver(() => hold[Symbol.dispose]());
-  }
-
-  /** Returns whether a launch belongs to the graph that is being recorded. */
-  #isRecorded(stream: CudaStream, uses: readonly Use[]): boolean {
-    if (isCaptured(stream)) return true;
-    const captured = capturedMemory();
-    return uses.some(({ allocation }) => captured?.records(allocation, stream) === true);
   }
 
   #queue(shape: LaunchShape, stream: CudaStream, { table }: ParameterBlock): void {
@@ -298,17 +265,17 @@ export class KernelFunction {
 }
 
 /** Returns the memory among arguments that were checked. */
-function usesOf(args: readonly unknown[]): Use[] {
-  return args.filter(isKernelMemory).flatMap((value): Use[] => {
+function usesOf(args: readonly unknown[]): MemoryUse[] {
+  return args.filter(isKernelMemory).flatMap((value): MemoryUse[] => {
     const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
     return byteLength === 0 ? [] : [{ allocation, address, byteLength, access: accessOf(value) }];
   });
 }
 
 /** Orders memory for a launch in a capture, which the stream joins through recorded memory. */
-function orderAll(uses: readonly Use[], stream: CudaStream): void {
+function orderAll(uses: readonly MemoryUse[], stream: CudaStream): void {
   const captured = capturedMemory();
-  const isRecorded = ({ allocation }: Use) => captured?.uses(allocation) === true;
+  const isRecorded = ({ allocation }: MemoryUse) => captured?.uses(allocation) === true;
   const joining = uses.filter(isRecorded);
   const others = uses.filter((use) => !isRecorded(use));
   for (const { allocation, access } of [...joining, ...others]) allocation.order(stream, access);

@@ -5,18 +5,7 @@ import { describeValue } from "../words/format.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 
 /** Name of a type that a kernel's parameter can have. */
-export type NumberType =
-  | "i8"
-  | "i16"
-  | "i32"
-  | "i64"
-  | "u8"
-  | "u16"
-  | "u32"
-  | "u64"
-  | "f16"
-  | "f32"
-  | "f64";
+export type NumberType = `${"i" | "u"}${8 | 16 | 32 | 64}` | `f${16 | 32 | 64}`;
 
 /** A number for a kernel, with its type. {@link i32}, {@link f32} and the others make one. */
 export class KernelNumber {

@@ -91,10 +91,6 @@ export class ChunkArena {
     return [...this.#chunks.keys()];
   }
 
-  get isSealed(): boolean {
-    return this.#isSealed;
-  }
-
   /** Returns the place of the block at an address; undefined when it gave none out there. */
   placeOf(address: bigint): PlacedBlock | undefined {
     return this.#blocks.get(address);

@@ -13,11 +13,10 @@ import { DriverPool, POOL_OPTIONS, type PoolOptions, type PoolReuse } from "./dr
 import { contextOf, type ContextOwner } from "./memory_resource.ts";
 
 /** The driver's functions that the hot path calls. */
-type PoolCalls = {
-  readonly [K in "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync"]: NonNullable<
-    DriverApi[K]
-  >;
-};
+type PoolCalls = Pick<
+  DriverApi,
+  "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync"
+>;
 
 /**
  * Memory from the device's default pool, or from a new pool when options are given.
@@ -41,7 +40,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   /**
    * Takes memory from a device's default pool, or from a new pool with these options.
    *
-   * @throws CudaUnavailableError when the device or its driver has no pools.
+   * @throws CudaUnavailableError when the device has no pools.
    * @throws RangeError for a text that is not a size.
    */
   constructor(owner: ContextOwner, options?: PoolOptions) {
@@ -64,8 +63,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   /** Returns whether a device has stream-ordered pools. */
   static isSupported(owner: ContextOwner): boolean {
     const context = contextOf(owner, "look for the pools of");
-    return context.driver.has("cuMemAllocAsync") &&
-      context.attribute("CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED") === 1;
+    return context.attribute("CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED") === 1;
   }
 
   /**
@@ -224,10 +222,8 @@ function defaultPool(context: Context): DriverPool {
 }
 
 function requireCalls(context: Context): PoolCalls {
-  const { cuMemAllocAsync, cuMemAllocFromPoolAsync, cuMemFreeAsync } = context.driver.api;
-  const hasCalls = cuMemAllocAsync !== null && cuMemAllocFromPoolAsync !== null &&
-    cuMemFreeAsync !== null;
-  if (hasCalls && CudaAsyncMemoryResource.isSupported({ context })) {
+  if (CudaAsyncMemoryResource.isSupported({ context })) {
+    const { cuMemAllocAsync, cuMemAllocFromPoolAsync, cuMemFreeAsync } = context.driver.api;
     return { cuMemAllocAsync, cuMemAllocFromPoolAsync, cuMemFreeAsync };
   }
   throw new CudaUnavailableError(

@@ -7,7 +7,6 @@ import { take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
 import { CudaError, CudaUnavailableError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
-import { FLAG, OptionSet } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { ownedParts } from "./host_bytes.ts";
 import { addressOf } from "./host_memory.ts";
@@ -23,14 +22,6 @@ export interface RegistrationOptions {
    */
   readonly readOnly?: boolean | undefined;
 }
-
-const REGISTRATION_OPTIONS = new OptionSet<
-  RegistrationOptions & { readonly bytes: Uint8Array<ArrayBufferLike> }
->({
-  portable: FLAG,
-  readOnly: FLAG,
-  bytes: { expected: "a Uint8Array", accepts: (value) => value instanceof Uint8Array },
-});
 
 const ALREADY_REGISTERED = CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 
@@ -55,10 +46,9 @@ export class HostRegistration extends BaseMemoryResource {
    */
   constructor(
     owner: ContextOwner,
-    options: RegistrationOptions & { readonly bytes: Uint8Array<ArrayBufferLike> },
+    bytes: Uint8Array<ArrayBufferLike>,
+    { portable = true, readOnly = false }: RegistrationOptions,
   ) {
-    options = REGISTRATION_OPTIONS.read(options, "new HostRegistration");
-    const { bytes, portable = true, readOnly = false } = options;
     super(owner, { isHostAccessible: true });
     this.bytes = bytes;
     this.isReadOnly = readOnly;

@@ -126,7 +126,8 @@ export function holdFor(work: PendingWork, uses: readonly MemoryUse[]): void {
   work.whenOver(() => held.forEach((allocation) => allocation.letGo()));
 }
 
-function isRecorded(stream: CudaStream, uses: readonly MemoryUse[]): boolean {
+/** Returns whether a call that uses these blocks belongs to the graph that is being recorded. */
+export function isRecorded(stream: CudaStream, uses: readonly MemoryUse[]): boolean {
   if (activeCapture === undefined) return false;
   const captured = capturedMemory();
   return uses.some(({ allocation }) => captured?.records(allocation, stream) === true);

@@ -17,17 +17,15 @@ import { describeAccess, type DeviceAccess, deviceLocation } from "./device_acce
 
 const POSIX = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
-/** Returns whether a device and its driver have virtual memory. */
+/** Returns whether a device has virtual memory. */
 export function hasVirtualMemory(context: Context): boolean {
-  const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
-  return context.driver.has("cuMemCreate") && context.attribute(attribute) === 1;
+  return context.attribute("CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED") === 1;
 }
 
 /** Returns whether a device's virtual memory can go to other processes, by file descriptors. */
 export function canBeShared(context: Context): boolean {
   const attribute = "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED";
-  return hasVirtualMemory(context) && context.driver.has("cuMemRetainAllocationHandle") &&
-    context.attribute(attribute) === 1;
+  return hasVirtualMemory(context) && context.attribute(attribute) === 1;
 }
 
 /** Returns the size in whose multiples a device maps (cuMemGetAllocationGranularity). */

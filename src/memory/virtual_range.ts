@@ -106,11 +106,6 @@ export class VirtualRange {
     return this.#isFreed;
   }
 
-  /** Tells whether its memory was given back for a while. */
-  get isSuspended(): boolean {
-    return this.#isSuspended;
-  }
-
   /** Gives the memory back and keeps addresses and sizes; reports a failure and returns whether it did. */
   suspend(): boolean {
     if (this.#isSuspended || this.#mappedBytes === 0) return true;

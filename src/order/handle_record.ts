@@ -37,24 +37,19 @@ export class HandleRecord implements LedgerEntry, Owner {
   slot = -1;
   readonly createdAt: number = timeOfMaking(this.byteLength);
   readonly handle: bigint;
-  readonly #context: Context;
-  readonly #destroy: (handle: bigint) => void;
-  readonly #beforeLost: (() => void) | undefined;
-  #beforeEnd: (() => void) | undefined;
+  readonly #fields: HandleFields;
   #released = false;
+  #isLost = false;
   #isDestroyed = false;
   #holderCount = 0;
 
   /** Records a handle of `owner`; when `owner` is garbage-collected, the handle is released. */
   constructor(owner: object, fields: HandleFields) {
-    this.#context = fields.context.retain();
+    this.#fields = fields;
     this.kind = fields.kind;
     this.handle = fields.handle;
     this.label = fields.label;
-    this.#destroy = fields.destroy;
-    this.#beforeEnd = fields.beforeEnd;
-    this.#beforeLost = fields.beforeLost;
-    const { ledger } = this.#context;
+    const { ledger } = fields.context.retain();
     this.stack = ledger.origins.find(this.byteLength, this.createdAt);
     this.scope = ledger.add(this);
     watch(owner, this);
@@ -75,7 +70,7 @@ export class HandleRecord implements LedgerEntry, Owner {
 
   /** Takes the handle out of the ledger's live objects, because the kit made it for itself. */
   unlist(): void {
-    this.#context.ledger.remove(this);
+    this.#fields.context.ledger.remove(this);
   }
 
   /** Leaves the handle to somebody else, who destroys it. */
@@ -83,14 +78,14 @@ export class HandleRecord implements LedgerEntry, Owner {
     if (this.#released) return;
     this.#released = true;
     unwatch(this);
-    const context = this.#context;
+    const { context } = this.#fields;
     context.ledger.remove(this);
     context.release();
   }
 
   /** Destroys the handle because its object was collected. */
   lose(): void {
-    if (!this.#released) this.#beforeEnd = this.#beforeLost;
+    this.#isLost = true;
     this.release();
   }
 
@@ -114,17 +109,17 @@ export class HandleRecord implements LedgerEntry, Owner {
     if (this.#released) return;
     this.#released = true;
     unwatch(this);
-    this.#context.ledger.remove(this);
+    this.#fields.context.ledger.remove(this);
     if (this.#holderCount === 0) this.#end();
   }
 
   #end(): void {
-    const context = this.#context;
+    const { context, beforeEnd, beforeLost, destroy } = this.#fields;
     releaseAll(context.driver, `${this.kind} ${this.name}`, [
-      () => this.#beforeEnd?.(),
+      () => (this.#isLost ? beforeLost : beforeEnd)?.(),
       () => {
         this.#isDestroyed = true;
-        this.#destroy(this.handle);
+        destroy(this.handle);
       },
       () => context.sweepSome(),
       () => context.release(),

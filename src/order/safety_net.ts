@@ -7,30 +7,6 @@ import { sleep } from "../words/timer.ts";
 /** Time after which it is scheduled again: V8 drops it when a notebook's cell is interrupted. */
 const MAX_TURN_MILLISECONDS = 1000;
 
-/** A function that is called at the end of each turn in which it was asked for. */
-export class TurnEnd {
-  readonly #end: () => void;
-  /** When it was asked for; no time while it is not. */
-  #askedAt = -Infinity;
-
-  /** Calls nothing until it is asked for. */
-  constructor(atEnd: () => void) {
-    this.#end = () => {
-      if (this.#askedAt === -Infinity) return; // it was asked for twice
-      this.#askedAt = -Infinity;
-      atEnd();
-    };
-  }
-
-  /** Asks for the call; returns whether first in this turn, by `now` in milliseconds of a clock. */
-  ask(now: number): boolean {
-    if (now < this.#askedAt + MAX_TURN_MILLISECONDS) return false;
-    this.#askedAt = now;
-    queueMicrotask(this.#end);
-    return true;
-  }
-}
-
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
   readonly released: boolean;
@@ -58,14 +34,18 @@ const PRESSURE = { count: 4, byteLength: 64 * 2 ** 20 };
 
 const targets: object[] = [];
 const owners: Owner[] = [];
-const turnEnd = new TurnEnd(registerWaiting);
+/** When the end of the turn was scheduled; no time while it is not. */
+let scheduledAt = -Infinity;
 
 /** Releases `owner` when `target` is collected. No collection comes before the turn ends. */
 export function watch(target: object, owner: Owner): void {
   targets.push(target);
   owners.push(owner);
   if (owners.length >= MAX_WAITING) registerWaiting();
-  turnEnd.ask(lastReading());
+  const now = lastReading();
+  if (now < scheduledAt + MAX_TURN_MILLISECONDS) return;
+  scheduledAt = now;
+  queueMicrotask(atTurnEnd);
 }
 
 /** Ends the watch, because the owner was released. */
@@ -94,6 +74,12 @@ export function hurryCollector(): void {
 export async function collectLost(): Promise<void> {
   hurryCollector();
   await sleep(COLLECTION_MILLISECONDS);
+}
+
+function atTurnEnd(): void {
+  if (scheduledAt === -Infinity) return; // it was scheduled twice
+  scheduledAt = -Infinity;
+  registerWaiting();
 }
 
 /** Registers the objects that wait for the end of the turn. */

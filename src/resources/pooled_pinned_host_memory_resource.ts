@@ -25,12 +25,8 @@ export class PooledPinnedHostMemoryResource extends CacheAdaptor {
   constructor(owner: ContextOwner, options: PinnedPoolOptions = {}) {
     super(new PinnedHostMemoryResource(owner), (upstream) => {
       const { keepSize } = POOL_OPTIONS.read(options, "new PooledPinnedHostMemoryResource");
-      return new PinnedPool(
-        upstream,
-        keepSize === undefined ? {} : {
-          keepBytes: parseBytes(keepSize, "keepSize"),
-        },
-      );
+      const keepBytes = keepSize === undefined ? Infinity : parseBytes(keepSize, "keepSize");
+      return new PinnedPool(upstream, { keepBytes });
     });
   }
 }

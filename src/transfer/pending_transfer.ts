@@ -1,7 +1,7 @@
 // A transfer that is not over when its call returns: it waits for earlier work, then moves its
 // bytes between turns of the event loop, or at once when a later call blocks for it.
 
-import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
+import { type HostCheck, ownParts } from "../../ffi/own_parts.ts";
 import type { Context } from "../driver/context.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { ownedParts } from "../memory/host_bytes.ts";
@@ -173,7 +173,7 @@ export class PendingTransfer extends PendingWork implements Step {
     const { stream, arrays } = this.#plan;
     for (const { memory, access } of arrays) {
       if (access === "write" || ownedParts(memory).length > 0) continue; // the GPU may write it
-      const check = watchHost(stream.context.driver.api, memory);
+      const check = ownParts(stream.context.driver.api).watchHost?.(memory);
       if (check !== undefined) this.#checks.push(check);
     }
   }

@@ -2,7 +2,7 @@
 
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { NVML, type NvmlApi } from "../../ffi/nvml.ts";
-import { OWN_NVML } from "../../ffi/nvml_library.ts";
+import { OWN, ownParts } from "../../ffi/own_parts.ts";
 import { testDriver } from "./driver.ts";
 
 /** The handle of the only device. */
@@ -22,7 +22,8 @@ export function fakeNvml(functions: Partial<NvmlApi> = {}): NvmlApi {
 
 /** Makes the suite's driver with an NVML of the functions that are given. */
 export function driverWithNvml(functions: Partial<NvmlApi> = {}): DriverApi {
-  const withNvml = { ...testDriver(), [OWN_NVML]: fakeNvml(functions) };
+  const driver = testDriver();
+  const withNvml = { ...driver, [OWN]: { ...ownParts(driver), nvml: fakeNvml(functions) } };
   return withNvml;
 }
 

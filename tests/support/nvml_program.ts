@@ -1,11 +1,12 @@
 // Looks for the system's NVML and prints why it cannot be had, or "found".
 
 import { LibraryError } from "../../ffi/library.ts";
-import { findNvml, OWN_NVML } from "../../ffi/nvml_library.ts";
+import { findNvml } from "../../ffi/nvml_library.ts";
+import { OWN } from "../../ffi/own_parts.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 
 if (import.meta.main) {
-  const { [OWN_NVML]: _, ...driver } = { [OWN_NVML]: undefined, ...simulateDriver() };
+  const driver = { ...simulateDriver(), [OWN]: undefined };
   try {
     findNvml(driver);
     console.log("found");

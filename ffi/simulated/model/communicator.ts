@@ -1,6 +1,6 @@
 // Communicators of a simulated NCCL: the ranks that found each other under one name, each on a device.
 
-import type { NcclWire } from "../../nccl_library.ts";
+import type { NcclWire } from "../../own_parts.ts";
 import type { Context } from "./context.ts";
 import type { Operation } from "./stream.ts";
 

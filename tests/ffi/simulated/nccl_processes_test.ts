@@ -4,6 +4,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverApi } from "../../../ffi/cuda.ts";
+import type { NcclApi } from "../../../ffi/nccl.ts";
 import {
   NCCL_CONFIG_MAGIC,
   NCCL_UNIQUE_ID_BYTES,
@@ -12,12 +13,7 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../../../ffi/nccl_constants.ts";
-import {
-  type NcclReceiver,
-  type NcclWithWire,
-  OWN_NCCL,
-  OWN_WIRE,
-} from "../../../ffi/nccl_library.ts";
+import { type NcclReceiver, ownParts } from "../../../ffi/own_parts.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { SimulationError } from "../../../ffi/simulated/errors.ts";
 
@@ -30,7 +26,7 @@ const { ncclSum: SUM } = ncclRedOp;
 class Rank {
   readonly rank: number;
   readonly driver: DriverApi = simulateDriver({ devices: 8 });
-  readonly nccl: NcclWithWire = (this.driver as unknown as { [OWN_NCCL]: NcclWithWire })[OWN_NCCL];
+  readonly nccl = ownParts(this.driver).nccl as NcclApi;
   readonly stream: bigint;
   readonly source: bigint;
   readonly target: bigint;
@@ -57,7 +53,7 @@ class Rank {
   start(id: Uint8Array<ArrayBuffer>, size: number): number {
     const cell = new BigUint64Array(1);
     const fields = { size: 24n, magic: NCCL_CONFIG_MAGIC, version: 21400, blocking: 0 };
-    const config = ncclConfig_t.encode(fields).slice(0, 24);
+    const config = ncclConfig_t.encode(fields);
     const status = this.nccl.ncclCommInitRankConfig(cell, size, id, this.rank, config);
     this.comm = cell[0] ?? 0n;
     return status;
@@ -102,8 +98,8 @@ function connect(size: number): { ranks: Rank[]; id: Uint8Array<ArrayBuffer> } {
   const ranks = Array.from({ length: size }, (_, rank) => new Rank(rank));
   const id = new Uint8Array(NCCL_UNIQUE_ID_BYTES);
   assertEquals(ranks[0]?.nccl.ncclGetUniqueId(id), SUCCESS);
-  const receivers: (NcclReceiver | undefined)[] = ranks.map(({ nccl, rank }) =>
-    nccl[OWN_WIRE]?.(id, {
+  const receivers: (NcclReceiver | undefined)[] = ranks.map(({ driver, rank }) =>
+    ownParts(driver).wire?.(id, {
       send: (to, bytes) => queueMicrotask(() => receivers[to]?.(rank, bytes)),
     })
   );

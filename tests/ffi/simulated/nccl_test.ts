@@ -12,7 +12,7 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../../../ffi/nccl_constants.ts";
-import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
+import { ownParts } from "../../../ffi/own_parts.ts";
 import { simulateDriver, type SimulationOptions } from "../../../ffi/simulated/driver.ts";
 import { SimulationError } from "../../../ffi/simulated/errors.ts";
 import { out } from "../../support/simulated_gpu.ts";
@@ -35,7 +35,7 @@ interface Ranks {
 /** Starts ranks as a program with one thread does. */
 function startRanks(size: number, options: SimulationOptions = {}): Ranks {
   const driver = simulateDriver({ devices: size, ...options });
-  const nccl = (driver as DriverApi & { readonly [OWN_NCCL]: NcclApi })[OWN_NCCL];
+  const nccl = ownParts(driver).nccl as NcclApi;
   driver.cuInit(0);
   const ordinals = Array.from({ length: size }, (_, rank) => rank);
   const contexts = ordinals.map((rank) =>

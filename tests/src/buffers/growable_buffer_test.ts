@@ -9,8 +9,8 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { CUresult } from "../../../ffi/constants.ts";
-import type { DriverFunction } from "../../../ffi/cuda.ts";
+import { CUdevice_attribute, CUresult } from "../../../ffi/constants.ts";
+import type { DriverApi, DriverFunction } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import type { Context } from "../../../src/driver/context.ts";
@@ -312,9 +312,17 @@ testOnDevice("GrowableBuffer.slice() is a growable copy", (gpu) => {
 
 Deno.test("GrowableBuffer says what to use where there is no virtual memory", () => {
   const api = simulateDriver();
+  const virtual = CUdevice_attribute.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
+  const driver: DriverApi = {
+    ...api,
+    cuDeviceGetAttribute: (value, attribute, device) =>
+      attribute === virtual
+        ? CUresult.CUDA_ERROR_INVALID_VALUE
+        : api.cuDeviceGetAttribute(value, attribute, device),
+  };
   return withDevice((gpu) => {
     assertThrows(() => gpu.growable("uint8"), CudaUnavailableError, "use a device buffer");
-  }, { driver: { ...api, cuMemCreate: null } });
+  }, { driver });
 });
 
 testOnTwoDevices("GrowableBuffer.setAccess() lets another device in until it is none", (a, b) => {

@@ -2,8 +2,10 @@
 // values that NVML does not support are missing and no error.
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { DriverApi } from "../../../ffi/cuda.ts";
+import { OWN, ownParts } from "../../../ffi/own_parts.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import { availableBytes, OWN_AVAILABLE } from "../../../ffi/system_memory.ts";
+import { availableBytes } from "../../../ffi/system_memory.ts";
 import { deviceCard } from "../../../src/cards/device_card.ts";
 import { systemCard } from "../../../src/cards/system_card.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
@@ -60,13 +62,19 @@ Deno.test("OutOfMemoryError of an integrated GPU blames the system for what othe
     }
     assertEquals(hint, "the system and other programs hold 7 GiB, see free -h and top");
   }, {
-    driver: {
-      ...simulateDriver(MACHINE),
-      [OWN_AVAILABLE]: () => GIBIBYTE,
-      cuMemAllocAsync: () => 2,
-      cuMemAllocFromPoolAsync: () => 2,
-    } as ReturnType<typeof simulateDriver>,
+    driver: fullDriver(),
   }));
+
+/** A driver without memory, on a system that has some left. */
+function fullDriver(): DriverApi {
+  const driver = simulateDriver(MACHINE);
+  return {
+    ...driver,
+    [OWN]: { ...ownParts(driver), availableBytes: () => GIBIBYTE },
+    cuMemAllocAsync: () => 2,
+    cuMemAllocFromPoolAsync: () => 2,
+  } as DriverApi;
+}
 
 Deno.test("gpu.system() of an integrated GPU lacks what NVML does not support, without an error", () =>
   withDevice((gpu) => {
@@ -82,8 +90,8 @@ Deno.test("gpu.system() of an integrated GPU lacks what NVML does not support, w
   }, { driver: simulateDriver(MACHINE) }));
 
 Deno.test("availableBytes() reads the system's own amount for a driver without one", () => {
-  const { [OWN_AVAILABLE]: _, ...driver } = simulateDriver() as Record<PropertyKey, unknown>;
-  const found = availableBytes(driver as never, 0);
+  const driver = { ...simulateDriver(), [OWN]: undefined };
+  const found = availableBytes(driver, 0);
   if (Deno.build.os !== "linux") return assertEquals(found, undefined);
   const { total } = Deno.systemMemoryInfo();
   assert(found !== undefined && found > 0 && found <= total);

@@ -3,7 +3,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { NvmlApi } from "../../../ffi/nvml.ts";
 import { nvmlGpuTopologyLevel, nvmlReturn } from "../../../ffi/nvml_constants.ts";
-import { OWN_NVML } from "../../../ffi/nvml_library.ts";
+import { OWN, ownParts } from "../../../ffi/own_parts.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice, DisposedError } from "../../../mod.ts";
 import type { LinkPath } from "../../../src/entries/group.ts";
@@ -144,7 +144,7 @@ function twoWith(functions: Partial<NvmlApi>) {
     nvmlDeviceGetHandleByUUID: (uuid, handle) => putHandle(handle, handleFor(bytesOf(uuid))),
     ...functions,
   });
-  const driver = { ...real, [OWN_NVML]: nvml };
+  const driver = { ...real, [OWN]: { ...ownParts(real), nvml } };
   return CudaDevice.openMany([0, 1], { driver });
 }
 

@@ -10,8 +10,8 @@ import {
   assertThrows,
 } from "@std/assert";
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import type { NcclApi, NcclFunction } from "../../../ffi/nccl.ts";
-import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
+import type { NcclFunction } from "../../../ffi/nccl.ts";
+import { OWN, ownParts } from "../../../ffi/own_parts.ts";
 import { simulateDriver, type SimulationOptions } from "../../../ffi/simulated/driver.ts";
 import type { RankFaults } from "../../../ffi/simulated/options.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
@@ -57,10 +57,10 @@ function driverWhose(
   options: SimulationOptions = {},
 ): DriverApi {
   const driver = simulateDriver({ devices: 2, ...options });
-  const own = (driver as DriverApi & { readonly [OWN_NCCL]: NcclApi })[OWN_NCCL];
-  const call = own[name] as (...args: unknown[]) => number;
+  const own = ownParts(driver);
+  const call = own.nccl?.[name] as (...args: unknown[]) => number;
   const replaced = (...args: unknown[]) => decide(() => call(...args));
-  return { ...driver, [OWN_NCCL]: { ...own, [name]: replaced } } as DriverApi;
+  return { ...driver, [OWN]: { ...own, nccl: { ...own.nccl, [name]: replaced } } } as DriverApi;
 }
 
 testOnGroup("GroupWork shows its call and its group", async (scene, stack) => {

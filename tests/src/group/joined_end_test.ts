@@ -5,7 +5,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import type { NcclApi } from "../../../ffi/nccl.ts";
-import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
+import { OWN, ownParts } from "../../../ffi/own_parts.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { GroupError } from "../../../src/group/group_error.ts";
@@ -22,8 +22,9 @@ type Destroy = NcclApi["ncclCommDestroyNonblocking"];
 /** A machine whose NCCL has functions of the test's. */
 function machineWith(make: (own: NcclApi) => Partial<NcclApi>): DriverApi {
   const driver = simulateDriver({ deviceCount: 8 });
-  const own = (driver as DriverApi & { readonly [OWN_NCCL]: NcclApi })[OWN_NCCL];
-  return { ...driver, [OWN_NCCL]: { ...own, ...make(own) } } as DriverApi;
+  const own = ownParts(driver);
+  const nccl = own.nccl as NcclApi;
+  return { ...driver, [OWN]: { ...own, nccl: { ...nccl, ...make(nccl) } } } as DriverApi;
 }
 
 /** Joins ranks, ends their groups, and tells what they were warned of; nothing may be left. */
