@@ -1,16 +1,20 @@
 // The cards of kernels and modules, and of arrays handed to other libraries.
 
-import type { DLPackTensor } from "../dlpack/dlpack_tensor.ts";
-import type { CudaKernel } from "../kernels/cuda_kernel.ts";
-import type { CudaModule } from "../kernels/cuda_module.ts";
+import { DLPackTensor } from "../dlpack/dlpack_tensor.ts";
+import { CudaKernel } from "../kernels/cuda_kernel.ts";
+import { CudaModule } from "../kernels/cuda_module.ts";
 import { formatAddress, formatBytes, formatCount } from "../words/format.ts";
 import type { Card } from "./card.ts";
+import { show } from "./show_class.ts";
+
+show(CudaKernel, kernelCard);
+show(CudaModule, moduleCard);
+show(DLPackTensor, tensorCard);
 
 /** Most kernels of a module that its card names. */
 const MAX_NAMES = 12;
 
-/** Makes the card of a kernel: its parameters, and the limits of a launch. */
-export function kernelCard(kernel: CudaKernel): Card {
+function kernelCard(kernel: CudaKernel): Card {
   const { name, parameterBytes, context: { ordinal } } = kernel;
   const head = { title: name, kind: "CudaKernel" };
   const parameters = parameterBytes === undefined
@@ -32,8 +36,7 @@ export function kernelCard(kernel: CudaKernel): Card {
   return { ...head, summary, parts: [{ type: "facts", facts }] };
 }
 
-/** Makes the card of a module: the kernels that can be named without asking the driver. */
-export function moduleCard(module: CudaModule): Card {
+function moduleCard(module: CudaModule): Card {
   const { name, kernelNames, context: { ordinal } } = module;
   const head = { title: name, kind: "CudaModule" };
   const summary = `device ${ordinal}, ${formatCount(kernelNames.length, "kernel")} by name`;
@@ -44,8 +47,7 @@ export function moduleCard(module: CudaModule): Card {
   return { ...head, summary, parts: [{ type: "facts", facts: [["kernels", names]] }] };
 }
 
-/** Makes the card of an array for another library. */
-export function tensorCard(tensor: DLPackTensor): Card {
+function tensorCard(tensor: DLPackTensor): Card {
   const head = { title: "array for another library", kind: "DLPackTensor" };
   const summary = `DLPack ${tensor.versioned ? "with" : "without"} a version`;
   if (tensor.disposed) {

@@ -1,9 +1,14 @@
 // The card of gpu.live(): objects that hold memory, largest first, and those left by re-run cells.
 
-import type { LiveGroups } from "../device/live_groups.ts";
+import { LiveTable } from "../device/live.ts";
+import { LiveGroups } from "../device/live_groups.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import { type Card, type CardPart, table } from "./card.ts";
+import { show } from "./show_class.ts";
+
+show(LiveTable, ({ objects, hint }) => liveCard(objects, hint));
+show(LiveGroups, groupsCard);
 
 /** The most rows shown, so that the card stays small. */
 const SHOWN_ROWS = 30;
@@ -19,8 +24,7 @@ export function liveCard(objects: readonly LiveObject[], hint = ""): Card {
   };
 }
 
-/** Makes the card of groups of live objects, which come largest first. */
-export function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
+function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
   const bytes = sumOf(groups);
   const largest = groups.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
   const rows = groups.slice(0, SHOWN_ROWS).map(({ name = "unknown", count, byteLength }) => ({

@@ -4,11 +4,16 @@ import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { blockOf } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import type { DeviceModel } from "../interop/loaded_contents.ts";
+import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import type { Persistence } from "../persist/persistence.ts";
 import type { DeviceParts } from "../spread/device_parts.ts";
-import type { ShardedModel } from "../spread/sharded_model.ts";
+import { ShardedModel } from "../spread/sharded_model.ts";
 import { cut, formatBytes, formatCount } from "../words/format.ts";
 import { type Card, type CardPart, factsPart } from "./card.ts";
+import { show } from "./show_class.ts";
+
+show(SafetensorsModel, (model) => modelCard(model));
+show(ShardedModel, shardedCard);
 
 type Named<T> = readonly [name: string, tensor: T];
 
@@ -33,8 +38,7 @@ export function modelCard<F extends string>(
   };
 }
 
-/** Makes the card of a model over several devices. */
-export function shardedCard(model: ShardedModel): Card {
+function shardedCard(model: ShardedModel): Card {
   const { byteLength, deviceBytes, disposed, metadata } = model;
   const tensors = [...model];
   const each = deviceBytes.map((bytes) => formatBytes(bytes)).join(", ");

@@ -1,15 +1,18 @@
 // The cards of persisted memory: the list of names, and one of them.
 
 import { timeWords } from "../persist/origin.ts";
-import { cellsOf, HEADER, type PersistedTable } from "../persist/persisted_table.ts";
-import type { Persistence } from "../persist/persistence.ts";
+import { cellsOf, HEADER, PersistedTable } from "../persist/persisted_table.ts";
+import { Persistence } from "../persist/persistence.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Card, hiddenNote } from "./card.ts";
+import { show } from "./show_class.ts";
+
+show(PersistedTable, persistedCard);
+show(Persistence, persistenceCard);
 
 const SHOWN_ROWS = 30;
 
-/** Makes the card of a list: names in the order in which they were made. */
-export function persistedCard({ rows, byteLength, count }: PersistedTable): Card {
+function persistedCard({ rows, byteLength, count }: PersistedTable): Card {
   const largest = rows.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
   const table = {
     type: "table",
@@ -29,8 +32,7 @@ export function persistedCard({ rows, byteLength, count }: PersistedTable): Card
   };
 }
 
-/** Makes the card of one name. */
-export function persistenceCard(persistence: Persistence): Card {
+function persistenceCard(persistence: Persistence): Card {
   const { name, what, byteLength, madeAt, madeBy, files, key, state } = persistence;
   const { openedBy, unfinishedBy, asleepIn } = persistence;
   const facts: (readonly [string, string])[] = [

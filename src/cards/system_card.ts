@@ -1,10 +1,13 @@
 // The card of a device's state in the system: load, memory of all programs, and facts in words.
 // The doctor prints the same facts.
 
-import type { SystemState } from "../device/system_state.ts";
+import { SystemState } from "../device/system_state.ts";
 import { formatBytes } from "../words/format.ts";
 import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
 import { segment } from "./memory_bar.ts";
+import { show } from "./show_class.ts";
+
+show(SystemState, systemCard);
 
 /** A fact's name and its value in words. */
 export type SystemFact = readonly [name: string, value: string];
