@@ -395,9 +395,6 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    *   the bytes.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
-  upload(source: ArrayOf<D>, options?: TransferChoice): Promise<this>;
-  /** Copies other host memory into the buffer: an array that holds the same bits, or bytes. */
-  upload(source: Uploadable<D>, options?: TransferChoice): Promise<this>;
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
     options = TRANSFER_CHOICE.read(options, "upload");
     const host = hostSource(this, source, moving("upload to", this));
@@ -407,9 +404,6 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   }
 
   /** Copies host memory into the buffer; blocks until the copy and everything before it is done. */
-  uploadSync(source: ArrayOf<D>, options?: StreamChoice): this;
-  /** Copies other host memory into the buffer, and blocks as well. */
-  uploadSync(source: Uploadable<D>, options?: StreamChoice): this;
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "uploadSync");
     const host = hostSource(this, source, moving("upload to", this));
@@ -430,12 +424,10 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
-  download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
-  /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
-  download<T extends Uploadable<D>>(
-    destination: T | undefined,
+  download<T extends Uploadable<D> | undefined>(
+    destination: T,
     options?: TransferChoice,
-  ): Promise<T | ArrayOf<D>>;
+  ): Promise<T extends undefined ? ArrayOf<D> : T>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
     const host = hostDestination(this, destination, moving("download from", this));
@@ -447,12 +439,10 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   /** Copies the elements into a new typed array and blocks until they are there. */
   downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
   /** Copies the elements into `destination` and blocks until they are there. */
-  downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
-  /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
-  downloadSync<T extends Uploadable<D>>(
-    destination: T | undefined,
+  downloadSync<T extends Uploadable<D> | undefined>(
+    destination: T,
     options?: StreamChoice,
-  ): T | ArrayOf<D>;
+  ): T extends undefined ? ArrayOf<D> : T;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const host = hostDestination(this, destination, moving("download from", this));
