@@ -3,7 +3,7 @@
 
 import { roundUp } from "../../../ffi/alignment.ts";
 import type { Shape } from "../../buffers/shape.ts";
-import { nextTurn } from "../../order/waiting.ts";
+import { Pauses } from "../../order/waiting.ts";
 import { FileError } from "../../words/file_error.ts";
 import { otherSort } from "../../words/file_sorts.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../../words/format.ts";
@@ -50,9 +50,6 @@ const REPLACEMENT = "\ufffd";
 
 /** Number of tensors read between two looks at the clock, about half a millisecond. */
 const TENSORS_OF_STEP = 256;
-
-/** The longest time that reading a header holds up the event loop. */
-const TURN_MILLISECONDS = 10;
 
 /** One tensor as a file describes it. */
 export interface TensorEntry {
@@ -135,18 +132,7 @@ export async function parseHeader(
   bytes: Uint8Array,
   source: HeaderSource,
 ): Promise<HeaderContents> {
-  const steps = headerSteps(bytes, source);
-  for (let end = performance.now() + TURN_MILLISECONDS;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (performance.now() < end) continue;
-    await nextTurn();
-    end = performance.now() + TURN_MILLISECONDS;
-  }
-}
-
-/** Reads a header, with a step for every few hundred tensors. */
-function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, HeaderContents> {
+  const pauses = new Pauses();
   const { path } = source;
   const scanner = new JsonScanner(decodeHeader(bytes, path));
   const names = new Set<string>();
@@ -158,14 +144,14 @@ function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, 
       names.add(name);
       if (name === "__metadata__") metadata = readMetadata(scanner, path);
       else tensors.push(readTensor(scanner, { path, name }));
-      if (names.size % TENSORS_OF_STEP === 0) yield;
+      if (names.size % TENSORS_OF_STEP === 0) await pauses.whenDue();
     }
     scanner.end();
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause;
     throw new SafetensorsError(path, `its header is not JSON: ${cause.message}`, { cause });
   }
-  yield;
+  await pauses.whenDue();
   if (!tensors.every(isBehind)) tensors.sort(compareOffsets);
   checkCoverage(tensors, source);
   return { tensors, metadata: Object.freeze(metadata) };
