@@ -14,6 +14,7 @@ import { defaultStreamOf } from "../order/stream.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
 import { whenDone } from "../sharing/share_memory.ts";
 import { builtin } from "../words/builtin.ts";
+import { finishedLater } from "../words/finished.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import {
@@ -147,14 +148,11 @@ async function moveBlock(
   const { dtype, shape } = isAll
     ? buffer
     : { dtype: "uint8" as const, shape: [former.totalByteLength] };
-  const moved = allocateDeviceBuffer<DType>({ dtype, shape, resource, stream, label });
-  try {
-    bytesOf(moved).copyFrom(bytesOf(former));
+  const made = allocateDeviceBuffer<DType>({ dtype, shape, resource, stream, label });
+  const moved = await finishedLater(made, async () => {
+    bytesOf(made).copyFrom(bytesOf(former));
     await stream.synchronize();
-  } catch (error) {
-    moved.dispose();
-    throw error;
-  }
+  });
   former.dispose();
   return moved;
 }
