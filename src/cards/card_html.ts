@@ -19,30 +19,21 @@ export function cardHtml(card: Card): string {
 <div>${styled("b", STYLE.title, breakable(title))}
 ${what}${mark}</div>
 ${styled("div", STYLE.summary, escapeHtml(summary))}
-${parts.map(partHtml).join("\n")}
+${parts.map((part) => WRITERS[part.type](part as never)).join("\n")}
 </div>`;
 }
 
-function partHtml(part: CardPart): string {
-  switch (part.type) {
-    case "facts":
-      return factsHtml(part);
-    case "bar":
-      return barHtml(part);
-    case "table":
-      return tableHtml(part);
-    case "values":
-      return valuesHtml(part);
-    case "histogram":
-      return histogramHtml(part);
-    case "picture":
-      return pictureHtml(part);
-    case "scale":
-      return scaleHtml(part);
-    case "note":
-      return styled("div", STYLE.note, escapeHtml(part.text));
-  }
-}
+/** Writes each type of parts. */
+const WRITERS: { readonly [T in CardPart["type"]]: (part: Part<T>) => string } = {
+  facts: factsHtml,
+  bar: barHtml,
+  table: tableHtml,
+  values: valuesHtml,
+  histogram: histogramHtml,
+  picture: pictureHtml,
+  scale: scaleHtml,
+  note: ({ text }) => styled("div", STYLE.note, escapeHtml(text)),
+};
 
 /** Writes an element with a style around what it contains. */
 function styled(tag: string, style: string, contents: string): string {

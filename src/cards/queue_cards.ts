@@ -1,6 +1,5 @@
 // The cards of streams, events and graphs: whether the GPU is done with the queued work.
 
-import type { Context } from "../driver/context.ts";
 import { CudaGraph } from "../graph/graph.ts";
 import { isCaptured } from "../order/capture.ts";
 import { CudaEvent, markOf } from "../order/event.ts";
@@ -43,17 +42,10 @@ function graphCard(graph: CudaGraph): Card {
   }));
 }
 
-/** The properties that streams, events and graphs share. */
-interface Queue {
-  readonly name: string;
-  readonly context: Context;
-  readonly disposed: boolean;
-}
-
 /** Makes a card with the object's state and, unless it was disposed, the progress of the GPU. */
 function queueCard(
   kind: string,
-  { name, context: { ordinal }, disposed }: Queue,
+  { name, context: { ordinal }, disposed }: CudaStream | CudaEvent | CudaGraph,
   qualities: readonly string[],
   look: () => { readonly progress: string; readonly handle?: bigint },
 ): Card {

@@ -9,9 +9,6 @@ import { show } from "./show_class.ts";
 
 show(SystemState, systemCard);
 
-/** A fact's name and its value in words. */
-export type SystemFact = readonly [name: string, value: string];
-
 /** The most rows shown, so that the card stays small. */
 const SHOWN_PROCESSES = 20;
 
@@ -39,7 +36,9 @@ export function systemCard(state: SystemState): Card {
 }
 
 /** Returns the known facts in words, in the order of nvidia-smi; unknown ones are left out. */
-export function systemFacts(state: SystemState): readonly SystemFact[] {
+export function systemFacts(
+  state: SystemState,
+): readonly (readonly [name: string, value: string])[] {
   const { powerWatts, powerLimitWatts, throttleReasons } = state;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["memory utilization", withUnit(state.memoryUtilizationPercent, "%")],

@@ -196,13 +196,6 @@ function descrOf(dtype: DType): string {
   return `${code.endsWith("1") ? "|" : "<"}${code}`;
 }
 
-/** The values of the dictionary. */
-interface Fields {
-  readonly descr: string;
-  readonly isFortran: boolean;
-  readonly shape: readonly number[];
-}
-
 /** Reads a Python dictionary with a string, a boolean and a tuple of whole numbers. */
 class DictionaryReader {
   readonly #path: string;
@@ -214,7 +207,7 @@ class DictionaryReader {
     this.#text = text;
   }
 
-  read(): Fields {
+  read(): { descr: string; isFortran: boolean; shape: readonly number[] } {
     const found: { descr?: string; isFortran?: boolean; shape?: number[] } = {};
     this.#expect("{");
     while (!this.#take("}")) {

@@ -203,37 +203,26 @@ function readTensor(scanner: JsonScanner, tensor: Named): TensorEntry {
   if (!isSizes(offsets) || offsets.length !== 2) {
     throw wrongTensor(tensor, "has offsets that are not two sizes");
   }
-  const [start = 0, end = 0] = offsets;
-  checkSize(tensor, { format, shape, start, end });
-  return {
-    name: tensor.name,
-    format,
-    shape: Object.freeze(shape),
-    byteOffset: start,
-    byteLength: end - start,
-  };
+  const [byteOffset = 0, end = 0] = offsets;
+  const fields = { format, shape: Object.freeze(shape), byteOffset, byteLength: end - byteOffset };
+  checkSize(tensor, fields);
+  return { name: tensor.name, ...fields };
 }
 
-/** The sizes of a tensor in bytes, by its shape and by its offsets. */
-interface DescribedBytes {
-  readonly format: SafetensorsFormat;
-  readonly shape: Shape;
-  readonly start: number;
-  readonly end: number;
-}
-
-function checkSize(tensor: Named, { format, shape, start, end }: DescribedBytes): void {
-  if (end < start) throw wrongTensor(tensor, `ends at ${end}, before it starts at ${start}`);
+/** Checks that a tensor's bytes by its offsets are those by its shape. */
+function checkSize(
+  tensor: Named,
+  { format, shape, byteOffset: start, byteLength }: Omit<TensorEntry, "name">,
+): void {
+  const end = start + byteLength;
+  if (byteLength < 0) throw wrongTensor(tensor, `ends at ${end}, before it starts at ${start}`);
   const bits = shape.reduce(multiply, formatBits(format));
   if (!Number.isSafeInteger(bits)) {
     throw wrongTensor(tensor, `is too large: [${shape.join(", ")}]`);
   }
   if (bits % 8 !== 0) throw wrongTensor(tensor, `takes ${bits} bits, not a whole number of bytes`);
-  if (bits / 8 === end - start) return;
-  throw wrongTensor(
-    tensor,
-    `takes ${bits / 8} bytes by its shape, ${end - start} by its offsets`,
-  );
+  if (bits / 8 === byteLength) return;
+  throw wrongTensor(tensor, `takes ${bits / 8} bytes by its shape, ${byteLength} by its offsets`);
 }
 
 function wrongTensor({ path, name }: Named, reason: string): SafetensorsError {
