@@ -61,6 +61,9 @@ export type CardPart =
   }
   | { readonly type: "note"; readonly text: string };
 
+/** A part of one type. */
+export type Part<T extends CardPart["type"]> = Extract<CardPart, { type: T }>;
+
 /** The contents of a card. */
 export interface Card {
   readonly title: string;

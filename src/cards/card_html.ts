@@ -2,12 +2,10 @@
 // that is not trusted. It uses the page's text colour; without styles it is a heading with tables.
 
 import { visibleText } from "../words/format.ts";
-import type { BarSegment, Card, CardPart, CardRow } from "./card.ts";
+import type { BarSegment, Card, CardPart, CardRow, Part } from "./card.ts";
 import { FILL, STYLE } from "./card_style.ts";
 import { valuesText } from "./card_text.ts";
 import { cssWidth, escapeHtml } from "./html.ts";
-
-type Part<T extends CardPart["type"]> = Extract<CardPart, { type: T }>;
 
 /** Writes a card as an HTML fragment. */
 export function cardHtml(card: Card): string {

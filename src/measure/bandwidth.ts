@@ -13,8 +13,7 @@ import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../wor
 import { reportProgress } from "../words/progress.ts";
 import {
   type BandwidthPoint,
-  type CaseLatency,
-  type CaseSpeed,
+  type BandwidthResult,
   type CopyCase,
   type CopyDirection,
   DIRECTIONS,
@@ -31,7 +30,7 @@ import {
 import { Latch } from "./latch.ts";
 import { isLatencyCase, LATENCY_CASES, measureLatencies } from "./latency_cases.ts";
 import { fillPattern, findMismatch, PATTERN_SEED } from "./pattern.ts";
-import { checkSampleCount, speedOf, spreadOf } from "./samples.ts";
+import { checkSampleCount, speedsOf, spreadOf } from "./samples.ts";
 
 /** Options for {@link CudaDevice.bandwidth}: sizes, kinds of memory and directions to measure. */
 export interface BandwidthOptions {
@@ -102,18 +101,11 @@ interface CopyWay {
   result(byteLength: number): Uint8Array<ArrayBufferLike>;
 }
 
-/** The points and cases that a program asked for. */
-export interface Measured {
-  readonly points: BandwidthPoint[];
-  readonly cases: CaseSpeed[];
-  readonly latencies: CaseLatency[];
-}
-
 /** Measures every point of a sweep, and every case. */
 export async function measureBandwidth(
   memory: BandwidthMemory,
   options: BandwidthOptions = {},
-): Promise<Measured> {
+): Promise<Pick<BandwidthResult, "points" | "cases" | "latencies">> {
   const { cases = [], caseSize = CASE_BYTES, sampleCount = 3, signal } = options;
   const byteLength = parseBytes(caseSize, "size of a case");
   checkSweep([byteLength], options);
@@ -216,9 +208,7 @@ class Sweep {
       kind: way.kind,
       byteLength,
       secondsPerCopy: seconds.middle,
-      gigabytesPerSecond: speedOf(byteLength, seconds.middle),
-      minGigabytesPerSecond: speedOf(byteLength, seconds.most),
-      maxGigabytesPerSecond: speedOf(byteLength, seconds.least),
+      ...speedsOf(byteLength, seconds),
       sampleCount,
       copiesPerSample,
       verified,

@@ -13,7 +13,7 @@ import { nextTurn } from "../order/waiting.ts";
 import type { CaseSpeed, CopyCase } from "./bandwidth_result.ts";
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch, PATTERN_BYTES, PATTERN_SEED } from "./pattern.ts";
-import { speedOf, spreadOf } from "./samples.ts";
+import { speedsOf, spreadOf } from "./samples.ts";
 
 /** Resources from which a measurement allocates its memory. */
 export interface BandwidthMemory {
@@ -138,13 +138,10 @@ async function measureCase(name: CopyCase, fields: CaseFields): Promise<CaseSpee
     load?.stream.synchronizeSync();
     seconds.push(end.secondsSince(start) / COPY_COUNT);
   }
-  const { middle, least, most } = spreadOf(seconds);
   return {
     name,
     byteLength,
-    gigabytesPerSecond: speedOf(byteLength, middle),
-    minGigabytesPerSecond: speedOf(byteLength, most),
-    maxGigabytesPerSecond: speedOf(byteLength, least),
+    ...speedsOf(byteLength, spreadOf(seconds)),
     sampleCount,
     copiesPerSample: COPY_COUNT,
     verified: await hasPattern(measured.to),

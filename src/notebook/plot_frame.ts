@@ -91,7 +91,7 @@ function legendHeight(names: readonly string[]): number {
 }
 
 /** A legend below the plot, at the bottom of the picture. */
-const LEGEND: Partial<Legend> = {
+export const LEGEND: Partial<Legend> = {
   orientation: "h",
   traceorder: "normal",
   x: 0,

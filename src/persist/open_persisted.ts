@@ -22,7 +22,7 @@ import {
   takeApart,
   type TakenApart,
 } from "./contents.ts";
-import type { KeeperConnection } from "./keeper_connection.ts";
+import type { Answered, KeeperConnection } from "./keeper_connection.ts";
 import {
   type KeeperAnswer,
   type KeptFacts,
@@ -129,20 +129,13 @@ export function show({ kind, contents }: TakenApart, opened: NewlyOpen): Persist
   return shown as Persisted<Persistable>;
 }
 
-/** The keeper's answer to a name. */
-interface HandedOut {
-  readonly facts: KeptFacts;
-  /** This program's place in the page. */
-  readonly slot: number;
-  /** The description, the page, and the first of the chunks. */
-  readonly descriptors: readonly number[];
-}
-
-/** Opens memory that the keeper holds. */
+/** Opens memory that the keeper holds: the descriptors are the description, the page, and first chunks. */
 export async function openKept(
   context: Context,
   connection: KeeperConnection,
-  { facts, slot, descriptors: [description = -1, page = -1, ...first] }: HandedOut,
+  { facts, slot, descriptors: [description = -1, page = -1, ...first] }: Required<
+    Pick<Answered, "facts" | "slot" | "descriptors">
+  >,
 ): Promise<Persisted<Persistable>> {
   const described: Description = JSON.parse(readText(description));
   const arena = new ChunkArena(context, { isShareable: true });

@@ -72,11 +72,6 @@ export class CudaError extends Error {
   }
 }
 
-interface FailedAllocation {
-  readonly amounts: MemoryAmounts;
-  readonly cause?: CudaError | MemoryLimitError | undefined;
-}
-
 /**
  * The device has too little free memory for an allocation, or a limit forbids it. Nothing was
  * allocated and nothing else changed. The fields tell who holds the memory; `cause` is the
@@ -108,7 +103,12 @@ export class OutOfMemoryError extends Error {
   readonly hint: string;
 
   /** @ignore Explains a failed allocation by its amounts. */
-  constructor(parts: Parts<FailedAllocation>) {
+  constructor(
+    parts: Parts<{
+      readonly amounts: MemoryAmounts;
+      readonly cause?: CudaError | MemoryLimitError | undefined;
+    }>,
+  ) {
     const { amounts, cause } = partsOf(parts, new.target);
     const hint = hintFor(amounts);
     const status = cause instanceof CudaError
