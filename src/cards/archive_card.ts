@@ -5,7 +5,7 @@ import { NpzArrays } from "../interop/numpy/npz_arrays.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Card, factsPart } from "./card.ts";
 import { tensorParts } from "./model_card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 function archiveCard(archive: NpzArrays): Card {
   const { disposed, unreadable } = archive;

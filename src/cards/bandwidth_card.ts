@@ -17,7 +17,7 @@ import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/f
 import { wrapped } from "../words/wrapping.ts";
 import { type Card, type CardPart, MODELLED, table } from "./card.ts";
 import { cardText } from "./card_text.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(BandwidthResult, bandwidthCard);
 show(LinkBandwidthResult, linksCard);

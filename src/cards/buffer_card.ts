@@ -22,7 +22,7 @@ import {
 import { type Card, type CardPart, factsPart, hiddenNote, table } from "./card.ts";
 import { segment } from "./memory_bar.ts";
 import { type PreviewLayout, previewOf } from "./preview.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(GpuBuffer, bufferCard);
 show(StridedView, stridedCard);

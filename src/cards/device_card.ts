@@ -7,7 +7,7 @@ import { describeBus } from "../measure/bus.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Card, type CardPart, factsPart } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(CudaDevice, shownDeviceCard);
 

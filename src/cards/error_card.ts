@@ -11,7 +11,7 @@ import {
 import { formatBytes } from "../words/format.ts";
 import { type Card, factsPart, table } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
-import { showInCells } from "./show_class.ts";
+import { showInCells } from "./show_card.ts";
 
 showInCells(CudaError, cudaErrorCard);
 showInCells(OutOfMemoryError, shortageCard);

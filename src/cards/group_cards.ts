@@ -8,7 +8,7 @@ import { DeviceGroup } from "../group/device_group.ts";
 import { DeviceParts } from "../spread/device_parts.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Card, table } from "./card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show<DeviceList<CudaDevice>>(DeviceList, listCard);
 show(DeviceParts, partsCard);

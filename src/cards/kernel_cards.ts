@@ -5,7 +5,7 @@ import { CudaKernel } from "../kernels/cuda_kernel.ts";
 import { CudaModule } from "../kernels/cuda_module.ts";
 import { formatAddress, formatBytes, formatCount } from "../words/format.ts";
 import type { Card } from "./card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(CudaKernel, kernelCard);
 show(CudaModule, moduleCard);

@@ -5,7 +5,7 @@ import { LiveGroups } from "../device/live_groups.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import { type Card, type CardPart, table } from "./card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(LiveTable, ({ objects, hint }) => liveCard(objects, hint));
 show(LiveGroups, groupsCard);

@@ -14,7 +14,7 @@ import { formatBytes, formatCount } from "../words/format.ts";
 import { type Card, type CardRow, factsPart } from "./card.ts";
 import { liveCard } from "./live_card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(DeviceInfo, infoCard);
 show(DeviceMemory, memoryCard);

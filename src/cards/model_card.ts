@@ -10,7 +10,7 @@ import type { DeviceParts } from "../spread/device_parts.ts";
 import { ShardedModel } from "../spread/sharded_model.ts";
 import { cut, formatBytes, formatCount } from "../words/format.ts";
 import { type Card, type CardPart, factsPart } from "./card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(SafetensorsModel, (model) => modelCard(model));
 show(ShardedModel, shardedCard);

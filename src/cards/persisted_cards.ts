@@ -5,7 +5,7 @@ import { cellsOf, HEADER, PersistedTable } from "../persist/persisted_table.ts";
 import { Persistence } from "../persist/persistence.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Card, hiddenNote } from "./card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(PersistedTable, persistedCard);
 show(Persistence, persistenceCard);

@@ -6,7 +6,7 @@ import { CudaEvent, markOf } from "../order/event.ts";
 import { CudaStream, queueOf } from "../order/stream.ts";
 import { formatAddress, formatCount, messageOf } from "../words/format.ts";
 import { type Card, factsPart } from "./card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(CudaStream, streamCard);
 show(CudaEvent, eventCard);

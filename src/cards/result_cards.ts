@@ -8,7 +8,7 @@ import { Timing } from "../measure/timing.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
 import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
 import { textOf } from "./preview.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(Timing, timingCard);
 show(OverlapTrace, overlapCard);

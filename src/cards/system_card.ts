@@ -5,7 +5,7 @@ import { SystemState } from "../device/system_state.ts";
 import { formatBytes } from "../words/format.ts";
 import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
 import { segment } from "./memory_bar.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(SystemState, systemCard);
 

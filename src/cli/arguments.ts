@@ -30,23 +30,11 @@ export interface CliOptions {
   readonly isOfOne: boolean;
 }
 
-/** Names of the commands. */
-export type Command =
-  | "demo"
-  | "bandwidth"
-  | "calibrate"
-  | "doctor"
-  | "kernel"
-  | "persisted"
-  | "machine"
-  | "help"
-  | "version";
-
 const PLACE = ["device", "driver"];
 const SIZES = ["largest", "full"];
 
 /** The commands, and the options that each of them has. */
-export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly string[]>> = {
+export const COMMANDS = {
   demo: [...PLACE, ...SIZES, "out"],
   bandwidth: [...PLACE, ...SIZES, "json", "cases", "compare"],
   calibrate: [...PLACE, "folder", "json"],
@@ -55,7 +43,10 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
   persisted: ["json"],
   machine: [...PLACE, "out", "folder", "json", "compare"],
   help: [],
-};
+} satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Names of the commands. */
+export type Command = keyof typeof COMMANDS | "version";
 
 /** A wrong argument on the command line: exit code 2. */
 export class UsageError extends Error {
@@ -97,8 +88,9 @@ export function readArguments(args: readonly string[]): CliArguments {
     throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
   }
   if (isHelp) return { command: "help", topic, options: readOptions(values) };
+  const known: readonly string[] = COMMANDS[command];
   for (const token of tokens) {
-    if (token.kind !== "option" || COMMANDS[command].includes(token.name)) continue;
+    if (token.kind !== "option" || known.includes(token.name)) continue;
     throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);
   }
   const words = command === "persisted" ? wordsAfter(rest) : rest;

@@ -33,21 +33,16 @@ export class FileChange extends FileWrite {
     this.#options = options;
   }
 
-  override tryBegin(): boolean {
+  protected override open(): LockedFile | undefined {
     const { path, realPath } = this.place;
     requireAccess(realPath, "write");
-    const check = (facts: FileFacts) => this.#check(facts);
-    this.opened = LockedFile.tryOpen(realPath, { check, shownAs: path });
-    if (this.opened === undefined) return false;
-    try {
-      const { isNew, facts: { kind } } = this.opened;
-      if (this.#options.sync && isNew) this.folder = new DiskFile(folderOf(realPath), "read");
-      if (kind === "file") this.#makeRoom();
-    } catch (error) {
-      this.abandon();
-      throw error;
-    }
-    return true;
+    return LockedFile.tryOpen(realPath, { check: (facts) => this.#check(facts), shownAs: path });
+  }
+
+  protected override prepare({ isNew, facts: { kind } }: LockedFile): void {
+    const { realPath } = this.place;
+    if (this.#options.sync && isNew) this.folder = new DiskFile(folderOf(realPath), "read");
+    if (kind === "file") this.#makeRoom();
   }
 
   protected override settle(): void {

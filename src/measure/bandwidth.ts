@@ -47,13 +47,13 @@ export interface BandwidthOptions {
   readonly cases?: readonly (CopyCase | LatencyCase)[] | undefined;
   /** Size of a copy in these cases; 512 MiB by default, as in nvbandwidth. */
   readonly caseSize?: ByteSize | undefined;
-  /** Samples for each point; 3 by default. */
+  /** Samples for each point or case; 3 by default. */
   readonly sampleCount?: number | undefined;
   /** Called after each point; cases have none. */
   readonly onProgress?:
     | ((doneCount: number, totalCount: number, point: BandwidthPoint) => void)
     | undefined;
-  /** Stops the sweep between two points. */
+  /** Stops the measurement between two points or cases. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -3,8 +3,7 @@
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { type DType, DTYPE_NAMES, elementBytes, packLength } from "../dtype.ts";
-import { otherSort } from "../words/file_sorts.ts";
-import { FileError } from "../words/file_error.ts";
+import { FileError, otherSort } from "../words/file_error.ts";
 import { describeValue } from "../words/format.ts";
 
 /** A file of numpy's, named by `path`, breaks the format or has elements that the kit lacks. */

@@ -2,7 +2,7 @@
 
 import { type CardPart, hiddenNote, table } from "../cards/card.ts";
 import { segment } from "../cards/memory_bar.ts";
-import { show } from "../cards/show_class.ts";
+import { show } from "../cards/show_card.ts";
 import type { Figure } from "../notebook/figure.ts";
 import { checkSize, describeValue, formatBytes, formatCount } from "../words/format.ts";
 import { NUMBER, oneOf, OptionSet } from "../words/options.ts";

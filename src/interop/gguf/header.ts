@@ -6,7 +6,7 @@ import type { Shape } from "../../buffers/shape.ts";
 import type { FilePath } from "../../disk/file_path.ts";
 import type { DType } from "../../dtype.ts";
 import { FileReading, type OpenedFile } from "../../disk/file_reading.ts";
-import { otherSort } from "../../words/file_sorts.ts";
+import { otherSort } from "../../words/file_error.ts";
 import type { ByteSize } from "../../words/format.ts";
 import { OptionSet, SIZE } from "../../words/options.ts";
 import { headerLimit } from "../safetensors/header.ts";

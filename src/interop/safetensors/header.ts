@@ -4,8 +4,7 @@
 import { roundUp } from "../../../ffi/alignment.ts";
 import type { Shape } from "../../buffers/shape.ts";
 import { Pauses } from "../../order/waiting.ts";
-import { FileError } from "../../words/file_error.ts";
-import { otherSort } from "../../words/file_sorts.ts";
+import { FileError, otherSort } from "../../words/file_error.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../../words/format.ts";
 import { formatBits, type SafetensorsFormat, toFormat } from "./formats.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
