@@ -82,7 +82,10 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   const byteLength = places.at(-1)?.end ?? 0;
   const allocate = () => gpu.alloc("uint8", byteLength, allocationOf(options));
   const taken = takeAfterCollection(gpu.context, allocate);
-  using place = taken instanceof Promise ? new ArrayPlace(readsOf(places), stream) : undefined;
+  const reads = places.map(({ array }): ArrayUse => {
+    return { memory: bytesOf(array, "upload"), access: "read" };
+  });
+  using place = taken instanceof Promise ? new ArrayPlace(reads, stream) : undefined;
   const block = taken instanceof Promise ? await taken : taken; // without a turn that others could take
   try {
     if (place !== undefined) await place.isFirst;
@@ -148,10 +151,6 @@ function itemOf(buffer: GpuBuffer, array: HostMemory | undefined): PackItem {
   const action = moving("upload to", buffer);
   if (array === undefined) throw new TypeError(`Cannot ${action}: there is no array for it`);
   return { buffer, host: hostSource(buffer, array, action) };
-}
-
-function readsOf(places: readonly { readonly array: HostArray }[]): ArrayUse[] {
-  return places.map(({ array }) => ({ memory: bytesOf(array, "upload"), access: "read" }));
 }
 
 /** Returns the place of each array in a new block. */

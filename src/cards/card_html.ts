@@ -26,7 +26,8 @@ const WRITERS: { readonly [T in CardPart["type"]]: (part: Part<T>) => string } =
   facts: factsHtml,
   bar: barHtml,
   table: tableHtml,
-  values: valuesHtml,
+  values: ({ caption, rows }) =>
+    captionHtml(caption) + styled("pre", STYLE.values, escapeHtml(valuesText(rows))),
   histogram: histogramHtml,
   picture: pictureHtml,
   scale: scaleHtml,
@@ -90,10 +91,6 @@ function tableHtml({ header, align, rows }: Part<"table">): string {
   const table = `<thead>${styled("tr", STYLE.row, headings.join(""))}</thead>
 <tbody>${rows.map(line).join("\n")}</tbody>`;
   return styled("div", STYLE.scroll, styled("table", STYLE.table, table));
-}
-
-function valuesHtml({ caption, rows }: Part<"values">): string {
-  return captionHtml(caption) + styled("pre", STYLE.values, escapeHtml(valuesText(rows)));
 }
 
 function histogramHtml({ counts, lowest, highest }: Part<"histogram">): string {

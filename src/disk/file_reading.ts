@@ -93,7 +93,9 @@ function openFile(
   note: ((facts: Omit<LoadedFile, "path">) => void) | undefined,
 ): OpenedFile {
   const facts = factsBehind(path);
-  if (facts === undefined) throw notThere(path);
+  if (facts === undefined) {
+    throw new Deno.errors.NotFound(`Cannot open ${visibleText(path)}: ${whyNotThere(path)}`);
+  }
   checkRegular(path, facts); // opening a pipe would wait
   openByDeno(path, { read: true }); // says the last word, as for /proc
   const file = new DiskFile(path, "read", { followsLinks: true });
@@ -107,10 +109,6 @@ function openFile(
     file[Symbol.dispose]();
     throw error;
   }
-}
-
-function notThere(path: string): Error {
-  return new Deno.errors.NotFound(`Cannot open ${visibleText(path)}: ${whyNotThere(path)}`);
 }
 
 function whyNotThere(path: string): string {

@@ -70,7 +70,8 @@ export function bufferFromDLPack<D extends DType>(
         "through an array",
     );
   }
-  const tensor = readTensor(struct, { versioned: isVersioned(pointer, options) });
+  const { versioned = true } = pointer instanceof DLPackTensor ? pointer : options;
+  const tensor = readTensor(struct, { versioned });
   if (dtype !== undefined && dtype !== tensor.dtype) {
     throw new TypeError(
       `Cannot use the DLPack struct at ${formatAddress(struct)} as ${dtype}: its elements are ` +
@@ -165,10 +166,6 @@ function structOf(pointer: DLPackPointer): bigint {
         `or a pointer, or what toDLPack() gave`,
     );
   }
-}
-
-function isVersioned(pointer: DLPackPointer, { versioned = true }: FromDLPackOptions): boolean {
-  return pointer instanceof DLPackTensor ? pointer.versioned : versioned;
 }
 
 function requireContiguous({ struct, shape, strides }: ForeignTensor): void {

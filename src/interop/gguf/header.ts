@@ -174,12 +174,9 @@ async function readTensor(scanner: HeaderScanner): Promise<GgufTensor> {
 
 function alignmentOf(scanner: HeaderScanner, metadata: ReadonlyMap<string, GgufValue>): number {
   const given = metadata.get("general.alignment") ?? DEFAULT_ALIGNMENT;
-  if (typeof given === "number" && (given >>> 0) === given && isPowerOfTwo(given)) return given;
+  const isWhole = typeof given === "number" && (given >>> 0) === given && given > 0;
+  if (isWhole && (given & (given - 1)) === 0) return given;
   throw scanner.wrong(`its alignment is ${given}, and no power of two`);
-}
-
-function isPowerOfTwo(value: number): boolean {
-  return value > 0 && (value & (value - 1)) === 0;
 }
 
 function checkPlaces(

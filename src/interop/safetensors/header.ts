@@ -151,7 +151,7 @@ export async function parseHeader(
     throw new SafetensorsError(path, `its header is not JSON: ${cause.message}`, { cause });
   }
   await pauses.whenDue();
-  if (!tensors.every(isBehind)) tensors.sort(compareOffsets);
+  tensors.sort((a, b) => a.byteOffset - b.byteOffset || a.byteLength - b.byteLength);
   checkCoverage(tensors, source);
   return { tensors, metadata: Object.freeze(metadata) };
 }
@@ -242,15 +242,6 @@ function readMetadata(scanner: JsonScanner, path: string): Record<string, string
     texts.set(name, text);
   }
   return Object.fromEntries(texts);
-}
-
-function isBehind(tensor: TensorEntry, index: number, tensors: readonly TensorEntry[]): boolean {
-  const before = tensors[index - 1];
-  return before === undefined || compareOffsets(before, tensor) <= 0;
-}
-
-function compareOffsets(a: TensorEntry, b: TensorEntry): number {
-  return a.byteOffset - b.byteOffset || a.byteLength - b.byteLength;
 }
 
 /** Multiplies sizes; returns Infinity once a product cannot be exact, even when a 0 follows. */

@@ -132,7 +132,8 @@ class Shards {
 
   /** Returns the files that the index names; undefined when it cannot be read. */
   named(): ReadonlySet<string> | undefined {
-    if (!isReadable(this.#folder)) return undefined;
+    const { state } = Deno.permissions.querySync({ name: "read", path: this.#folder });
+    if (state !== "granted") return undefined;
     try {
       if (factsAt(this.#index) === undefined) return new Set();
       const { weight_map } = JSON.parse(Deno.readTextFileSync(this.#index));
@@ -160,8 +161,4 @@ class Shards {
       removeOrWarn(path, () => factsAt(path) && Deno.removeSync(path));
     }
   }
-}
-
-function isReadable(folder: string): boolean {
-  return Deno.permissions.querySync({ name: "read", path: folder }).state === "granted";
 }
