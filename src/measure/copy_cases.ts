@@ -32,6 +32,9 @@ const LOAD_FACTOR = 2;
 /** Size of a copy in these cases unless told otherwise. */
 export const CASE_BYTES: number = 512 * 2 ** 20;
 
+/** One end of a copy. */
+export type CopyEnd = GpuBuffer<"uint8"> | Uint8Array<ArrayBufferLike>;
+
 /** A copy between two buffers. */
 interface Route {
   readonly from: GpuBuffer<"uint8">;
@@ -195,9 +198,10 @@ export function bufferAt(
   );
 }
 
-/** Fills a buffer with the pattern: on a device its first period, which copies then double. */
-export function setPattern(buffer: GpuBuffer<"uint8">): void {
-  if (buffer instanceof PinnedBuffer) return fillPattern(buffer.array, PATTERN_SEED);
+/** Fills memory with the pattern: on a device its first period, which copies then double. */
+export function setPattern(buffer: CopyEnd): void {
+  if (buffer instanceof Uint8Array) return fillPattern(buffer, PATTERN_SEED);
+  if (buffer instanceof PinnedBuffer) return setPattern(buffer.array);
   const { byteLength } = buffer;
   const period = new Uint8Array(Math.min(PATTERN_BYTES, byteLength));
   fillPattern(period, PATTERN_SEED);
@@ -209,12 +213,13 @@ export function setPattern(buffer: GpuBuffer<"uint8">): void {
   buffer.context.waitForAll();
 }
 
-/** Returns whether a buffer holds the pattern; the device compares what repeats. */
-export async function hasPattern(buffer: GpuBuffer<"uint8">): Promise<boolean> {
-  if (buffer instanceof PinnedBuffer) return findMismatch(buffer.array, PATTERN_SEED) === -1;
+/** Returns whether memory holds the pattern; the device compares what repeats. */
+export async function hasPattern(buffer: CopyEnd): Promise<boolean> {
+  if (buffer instanceof Uint8Array) return findMismatch(buffer, PATTERN_SEED) === -1;
+  if (buffer instanceof PinnedBuffer) return await hasPattern(buffer.array);
   const { byteLength } = buffer;
   const first = buffer.subarray(0, Math.min(PATTERN_BYTES, byteLength)).downloadSync();
-  if (findMismatch(first, PATTERN_SEED) !== -1) return false;
+  if (!await hasPattern(first)) return false;
   if (byteLength <= PATTERN_BYTES) return true;
   return await buffer.subarray(PATTERN_BYTES).equals(
     buffer.subarray(0, byteLength - PATTERN_BYTES),
