@@ -18,6 +18,7 @@ import { finishedLater } from "../words/finished.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import {
+  bytesOf,
   contentWords,
   describeContents,
   type NamedContent,
@@ -155,9 +156,4 @@ async function moveBlock(
   });
   former.dispose();
   return moved;
-}
-
-/** Shows all bytes of a buffer's block. */
-function bytesOf(buffer: DeviceBuffer): DeviceBuffer<"uint8"> {
-  return buffer.as("uint8").reshape([buffer.byteLength]);
 }

@@ -29,7 +29,6 @@ import {
   type KeptWords,
   MOST_DESCRIPTORS,
 } from "./keeper_words.ts";
-import type { PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
 import { Persistence } from "./persistence.ts";
 import { readParts } from "./sleep_file.ts";
@@ -53,7 +52,6 @@ export interface OpenPersisted {
   readonly chunks: readonly VirtualChunk[];
   readonly allocations: readonly Allocation[];
   readonly persistence: Persistence;
-  readonly origin: PersistOrigin;
   readonly value: WeakRef<object>;
   /** Where its contents are while this program has put it to sleep. */
   asleepIn: string | undefined;
@@ -109,10 +107,9 @@ export function show({ kind, contents }: TakenApart, opened: NewlyOpen): Persist
     })
     : Object.defineProperties(opened.value, words);
   const watch = new WriteWatch(context, states, allocations.map(({ usage }) => usage));
-  const origin: PersistOrigin = JSON.parse(facts.origin);
   const value = new WeakRef<object>(shown);
   const record: OpenPersisted = {
-    ...{ name, connection, resource, chunks, allocations, persistence, origin, value },
+    ...{ name, connection, resource, chunks, allocations, persistence, value },
     asleepIn: undefined,
   };
   const known = openIn.getOrInsertComputed(context, () => new Map());
