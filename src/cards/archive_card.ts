@@ -11,7 +11,7 @@ function archiveCard(archive: NpzArrays): Card {
   const { disposed, unreadable } = archive;
   const arrays = [...archive];
   const byteLength = arrays.reduce((sum, [, array]) => sum + array.byteLength, 0);
-  const facts = factsPart(unreadable.length === 0 ? [] : [["not loaded", unreadable.join(", ")]]);
+  const facts = factsPart([["not loaded", unreadable.join(", ") || undefined]]);
   return {
     title: formatCount(arrays.length, "array"),
     kind: "NpzArrays",

@@ -15,7 +15,7 @@ import {
 } from "../measure/link_bandwidth_result.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
 import { wrapped } from "../words/wrapping.ts";
-import { type Card, type CardPart, MODELLED, table } from "./card.ts";
+import { type Card, type CardPart, MODELLED, note, table } from "./card.ts";
 import { cardText } from "./card_text.ts";
 import { show } from "./show_card.ts";
 
@@ -47,7 +47,6 @@ function bandwidthCard(result: BandwidthResult): Card {
   const fits = result.fits.map(describeFit);
   const columns = Object.fromEntries(header.map((name) => [name, "right"] as const));
   const speeds = rows.length === 0 ? [] : [table(columns, rows.map((cells) => ({ cells })))];
-  const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
   const cases: CardPart[] = [
     ...result.cases.length === 0 ? [] : [caseTable(result.cases, "GB/s")],
     ...result.latencies.length === 0 ? [] : [latencyTable(result)],
@@ -56,7 +55,7 @@ function bandwidthCard(result: BandwidthResult): Card {
     title: result.provenance.device,
     kind: "",
     summary: [UNIT, busWords(result), ...modelledWords(result.provenance)].join(", "),
-    parts: [...speeds, ...words, ...cases],
+    parts: [...speeds, ...note(fits.join("\n")), ...cases],
   };
 }
 

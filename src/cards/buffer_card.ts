@@ -72,7 +72,7 @@ function bufferCard(buffer: GpuBuffer): Card {
     ["elements", length.toLocaleString("en-US")],
     ["address", addressWords(buffer, block)],
     ["made", `${formatSeconds((Date.now() - block.createdAt) / 1000)} ago`],
-    ...(block.origin === undefined ? [] : [["made at", block.origin] as const]),
+    ["made at", block.origin],
     ["from", classNameOf(buffer.memoryResource)],
   ]);
   const { dtype, shape } = buffer;
@@ -95,12 +95,11 @@ function stridedCard(view: StridedView): Card {
     blockBytes: buffer.totalByteLength,
   };
   const block = blockOf(buffer);
-  const address = ["address", formatAddress(block.address)] as const;
   const facts = factsPart([
     ["elements", length.toLocaleString("en-US")],
-    ...(isOwner
-      ? [address, ["pitch", `${view.pitchBytes} bytes a row`] as const]
-      : [["in steps of", `[${strides.join(", ")}]`] as const]),
+    ["address", isOwner ? formatAddress(block.address) : undefined],
+    ["pitch", isOwner ? `${view.pitchBytes} bytes a row` : undefined],
+    ["in steps of", isOwner ? undefined : `[${strides.join(", ")}]`],
     ["from", classNameOf(buffer.memoryResource)],
   ]);
   const layout = { dtype, shape, strides, offset: view.offset, byteOffset: buffer.byteOffset };

@@ -5,7 +5,7 @@ import { CudaDevice } from "../device/device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
 import { describeBus } from "../measure/bus.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Card, type CardPart, factsPart } from "./card.ts";
+import { type Card, type CardPart, factsPart, note } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 import { show } from "./show_card.ts";
 
@@ -19,7 +19,7 @@ function shownDeviceCard(gpu: CudaDevice): Card {
   const card = deviceCard(gpu);
   if (shown.has(gpu) || !inNotebook() || survivesStop()) return card;
   shown.add(gpu);
-  return { ...card, parts: [...card.parts, { type: "note", text: STOP_WORDS }] };
+  return { ...card, parts: [...card.parts, ...note(STOP_WORDS)] };
 }
 
 const STOP_WORDS = "Stop ends this kernel, with its variables and its GPU memory. " +
@@ -63,6 +63,6 @@ function factsOf({ info, context }: CudaDevice, memory: DeviceMemory): CardPart[
     ["peak", formatBytes(peakBytes)],
     ["host memory", formatBytes(hostBytes)],
     ["copy engines", String(copyEngineCount)],
-    ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
+    ["PCI", pciBusId || undefined],
   ]);
 }

@@ -31,10 +31,9 @@ function cudaErrorCard(error: CudaError): Card {
 
 function shortageCard(error: OutOfMemoryError): Card {
   const { requestedBytes, largest } = error;
-  const top = largest[0]?.byteLength ?? 1;
   const rows = largest.map(({ name, byteLength }) => ({
     cells: [name, formatBytes(byteLength)],
-    share: byteLength / top,
+    amount: byteLength,
   }));
   const parts = [
     ...factsPart([["asked for", formatBytes(requestedBytes)]]),

@@ -7,7 +7,7 @@ import { type DeviceLink, Topology } from "../device/topology.ts";
 import { DeviceGroup } from "../group/device_group.ts";
 import { DeviceParts } from "../spread/device_parts.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Card, table } from "./card.ts";
+import { type Card, note, table } from "./card.ts";
 import { show } from "./show_card.ts";
 
 show<DeviceList<CudaDevice>>(DeviceList, listCard);
@@ -32,7 +32,6 @@ function partsCard(parts: DeviceParts): Card {
   const { dtype, shape, label, split, offsets, firstPart, disposed, replicatedBy } = parts;
   const type = formatShape(dtype, shape);
   const buffers = disposed ? [] : parts.buffers;
-  const largest = Math.max(1, ...buffers.map(({ byteLength }) => byteLength));
   const rows = buffers.map(({ deviceOrdinal, shape, byteLength }, part) => ({
     cells: [
       String(deviceOrdinal),
@@ -40,7 +39,7 @@ function partsCard(parts: DeviceParts): Card {
       `[${shape.join(", ")}]`,
       formatBytes(byteLength),
     ],
-    share: byteLength / largest,
+    amount: byteLength,
   }));
   const how = split === "replicate"
     ? `all of it on each of ${formatCount(parts.length, "device")}`
@@ -70,7 +69,7 @@ function deviceGroupCard(group: DeviceGroup): Card {
     kind: "DeviceGroup",
     state,
     summary: `${formatCount(size, "rank")} over NCCL ${ncclVersion}; ${ranks}`,
-    parts: failure === undefined ? [] : [{ type: "note", text: failure.message }],
+    parts: note(failure?.message),
   };
 }
 

@@ -4,7 +4,7 @@ import { DLPackTensor } from "../dlpack/dlpack_tensor.ts";
 import { CudaKernel } from "../kernels/cuda_kernel.ts";
 import { CudaModule } from "../kernels/cuda_module.ts";
 import { formatAddress, formatBytes, formatCount } from "../words/format.ts";
-import type { Card } from "./card.ts";
+import { type Card, factsPart } from "./card.ts";
 import { show } from "./show_card.ts";
 
 show(CudaKernel, kernelCard);
@@ -23,17 +23,15 @@ function kernelCard(kernel: CudaKernel): Card {
   const summary = `device ${ordinal}, ${parameters}`;
   if (kernel.disposed) return { ...head, state: "disposed", summary, parts: [] };
   const { limits } = kernel;
-  const facts: [string, string][] = [
+  const parts = factsPart([
     ["threads of a block", `at most ${limits.maxBlockThreads}`],
     ["registers of a thread", String(limits.registerCount)],
     ["shared memory", formatBytes(limits.staticSharedBytes)],
     ["more on request", `at most ${formatBytes(limits.maxSharedBytes)}`],
     ["memory of a thread", formatBytes(limits.localBytes)],
-  ];
-  if (parameterBytes !== undefined && parameterBytes.length > 0) {
-    facts.push(["bytes of parameters", parameterBytes.join(", ")]);
-  }
-  return { ...head, summary, parts: [{ type: "facts", facts }] };
+    ["bytes of parameters", parameterBytes?.join(", ") || undefined],
+  ]);
+  return { ...head, summary, parts };
 }
 
 function moduleCard(module: CudaModule): Card {
@@ -41,10 +39,9 @@ function moduleCard(module: CudaModule): Card {
   const head = { title: name, kind: "CudaModule" };
   const summary = `device ${ordinal}, ${formatCount(kernelNames.length, "kernel")} by name`;
   if (module.disposed) return { ...head, state: "disposed", summary, parts: [] };
-  if (kernelNames.length === 0) return { ...head, summary, parts: [] };
   const more = kernelNames.length > MAX_NAMES ? `, ${kernelNames.length - MAX_NAMES} more` : "";
   const names = `${kernelNames.slice(0, MAX_NAMES).join(", ")}${more}`;
-  return { ...head, summary, parts: [{ type: "facts", facts: [["kernels", names]] }] };
+  return { ...head, summary, parts: factsPart([["kernels", names || undefined]]) };
 }
 
 function tensorCard(tensor: DLPackTensor): Card {
@@ -53,6 +50,5 @@ function tensorCard(tensor: DLPackTensor): Card {
   if (tensor.disposed) {
     return { ...head, state: "disposed", summary: `${summary}, given away or disposed`, parts: [] };
   }
-  const facts = [["struct", formatAddress(tensor.address)]] as const;
-  return { ...head, summary, parts: [{ type: "facts", facts }] };
+  return { ...head, summary, parts: factsPart([["struct", formatAddress(tensor.address)]]) };
 }

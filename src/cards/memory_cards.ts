@@ -11,7 +11,7 @@ import { placeOf, stackOf } from "../memory/describe_resource.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Card, type CardRow, factsPart } from "./card.ts";
+import { type Card, type CardRow, factsPart, note } from "./card.ts";
 import { liveCard } from "./live_card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 import { show } from "./show_card.ts";
@@ -32,7 +32,7 @@ function infoCard(info: DeviceInfo): Card {
     parts: factsPart([
       ["bus", describeBus(bus)],
       ["copy engines", String(copyEngineCount)],
-      ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
+      ["PCI", pciBusId || undefined],
       ["uuid", uuid],
     ]),
   };
@@ -78,7 +78,7 @@ function trackCard(track: MemoryTrack): Card {
 
 function timelineCard(timeline: Timeline): Card {
   const text = "plotMemoryTimeline(gpu) of vramkit/notebook draws it; iterating gives the events";
-  return { title: "Timeline", kind: "", summary: timeline.state, parts: [{ type: "note", text }] };
+  return { title: "Timeline", kind: "", summary: timeline.state, parts: note(text) };
 }
 
 function resourceCard(resource: MemoryResource): Card {

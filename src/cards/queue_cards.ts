@@ -56,7 +56,7 @@ function queueCard(
     title: name,
     kind,
     summary: `${progress}; ${what}`,
-    parts: factsPart(handle === undefined ? [] : [["handle", formatAddress(handle)]]),
+    parts: factsPart([["handle", handle === undefined ? undefined : formatAddress(handle)]]),
   };
 }
 

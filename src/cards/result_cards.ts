@@ -6,7 +6,7 @@ import { BufferSummary } from "../buffers/summary.ts";
 import { OverlapTrace } from "../measure/overlap.ts";
 import { Timing } from "../measure/timing.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
-import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
+import { type Card, type CardPart, factsPart, hiddenNote, MODELLED, note, table } from "./card.ts";
 import { textOf } from "./preview.ts";
 import { show } from "./show_card.ts";
 
@@ -22,15 +22,16 @@ const SCALE_STEPS = 24;
 
 function timingCard(timing: Timing): Card {
   const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled } = timing;
-  const copied: (readonly [string, string])[] = copiedBytes === 0 ? [] : [
-    ["copied", formatBytes(copiedBytes)],
-    ["speed", formatSpeed(gigabytesPerSecond)],
-  ];
+  const isCopy = copiedBytes > 0;
   return {
     title: formatSeconds(gpuSeconds),
     kind: "Timing",
     summary: isModelled ? MODELLED : "on the GPU's clock",
-    parts: [{ type: "facts", facts: [["host", formatSeconds(hostSeconds)], ...copied] }],
+    parts: factsPart([
+      ["host", formatSeconds(hostSeconds)],
+      ["copied", isCopy ? formatBytes(copiedBytes) : undefined],
+      ["speed", isCopy ? formatSpeed(gigabytesPerSecond) : undefined],
+    ]),
   };
 }
 
@@ -63,8 +64,10 @@ function summaryCard(summary: BufferSummary): Card {
       `evenly spread`;
   const card = { title: name, kind: "BufferSummary", summary: `${type}, ${seen}` };
   if (lowest === null || highest === null || mean === null || quartiles === null) {
-    const text = length === 0 ? "no values" : `${nonFiniteCount} NaN or infinite`;
-    return { ...card, parts: [{ type: "note", text }] };
+    return {
+      ...card,
+      parts: note(length === 0 ? "no values" : `${nonFiniteCount} NaN or infinite`),
+    };
   }
   // Two digits: an error is known no better.
   const error = meanError ? ` ± ${textOf(Number(meanError.toPrecision(2)))}` : "";

@@ -3,7 +3,7 @@
 
 import { SystemState } from "../device/system_state.ts";
 import { formatBytes } from "../words/format.ts";
-import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
+import { type Card, type CardPart, factsPart, hiddenNote, MODELLED, note, table } from "./card.ts";
 import { segment } from "./memory_bar.ts";
 import { show } from "./show_card.ts";
 
@@ -28,7 +28,7 @@ export function systemCard(state: SystemState): Card {
     parts: [
       ...loadBar("GPU", state.gpuUtilizationPercent),
       ...memoryBar(state),
-      { type: "facts", facts: systemFacts(state) },
+      ...factsPart(systemFacts(state)),
       ...processTable(state),
       ...migNote(state),
     ],
@@ -102,17 +102,11 @@ function memoryBar(state: SystemState): CardPart[] {
 }
 
 function processTable({ processes, memoryTotalBytes }: SystemState): CardPart[] {
-  if (processes === undefined) {
-    return [{ type: "note", text: "The system does not say which programs use the device" }];
-  }
-  if (processes.length === 0) {
-    return [{ type: "note", text: "The system shows no program that uses the device" }];
-  }
+  if (processes === undefined) return note("The system does not say which programs use the device");
+  if (processes.length === 0) return note("The system shows no program that uses the device");
   const rows = processes.slice(0, SHOWN_PROCESSES).map((process) => ({
     cells: processCells(process),
-    ...(memoryTotalBytes === undefined
-      ? {}
-      : { share: (process.memoryBytes ?? 0) / memoryTotalBytes }),
+    share: memoryTotalBytes && (process.memoryBytes ?? 0) / memoryTotalBytes,
   }));
   return [
     table({ pid: "right", program: "left", memory: "right" }, rows),
@@ -132,11 +126,8 @@ function processCells(
 }
 
 function migNote({ uuid }: SystemState): CardPart[] {
-  if (!uuid.startsWith("MIG-")) return [];
-  return [{
-    type: "note",
-    text: "Memory and programs are this MIG device's; the rest is that of the GPU around it",
-  }];
+  const words = "Memory and programs are this MIG device's; the rest is that of the GPU around it";
+  return note(uuid.startsWith("MIG-") ? words : undefined);
 }
 
 function formatLink(state: SystemState): string | undefined {

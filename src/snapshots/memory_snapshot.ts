@@ -1,6 +1,6 @@
 // MemorySnapshot: the memory of PyTorch's allocator at a moment, and the steps that led there.
 
-import { type CardPart, hiddenNote, table } from "../cards/card.ts";
+import { type CardPart, hiddenNote, note, table } from "../cards/card.ts";
 import { segment } from "../cards/memory_bar.ts";
 import { show } from "../cards/show_card.ts";
 import type { Figure } from "../notebook/figure.ts";
@@ -152,10 +152,11 @@ show(MemorySnapshot, (snapshot) => ({
   title: snapshot.name,
   kind: "MemorySnapshot",
   summary: summaryOf(snapshot),
-  parts: [...snapshot.devices.map(deviceBar), ...stackTable(snapshot), {
-    type: "note",
-    text: "plotTimeline(), plotMap() and plotFragmentation() draw it",
-  }],
+  parts: [
+    ...snapshot.devices.map(deviceBar),
+    ...stackTable(snapshot),
+    ...note("plotTimeline(), plotMap() and plotFragmentation() draw it"),
+  ],
 }));
 
 function summaryOf({ events, allocatedBytes, reservedBytes }: MemorySnapshot): string {
