@@ -245,7 +245,7 @@ function readMetadata(scanner: JsonScanner, path: string): Record<string, string
 }
 
 /** Multiplies sizes; returns Infinity once a product cannot be exact, even when a 0 follows. */
-function multiply(product: number, size: number): number {
+export function multiply(product: number, size: number): number {
   if (!Number.isSafeInteger(product)) return Infinity;
   return product * size;
 }
