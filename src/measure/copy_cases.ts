@@ -41,28 +41,20 @@ interface Route {
   readonly to: GpuBuffer<"uint8">;
 }
 
-/** The ends of a copy: the measured memory, and that which loads the other direction. */
-interface Ends {
-  readonly from: "host" | "device";
-  readonly to: "host" | "device";
-  readonly isLoaded: boolean;
-  /** A kernel copies, and not the driver. */
-  readonly isByKernel: boolean;
-}
+type Place = "host" | "device";
 
-const ALONE = { isLoaded: false, isByKernel: false } as const;
-const LOADED = { ...ALONE, isLoaded: true } as const;
-const BY_KERNEL = { ...ALONE, isByKernel: true } as const;
+/** The ends of a copy: the other direction may be loaded, or a kernel copies, and not the driver. */
+type Ends = readonly [from: Place, to: Place, way?: "loaded" | "kernel"];
 
 const ENDS: Readonly<Record<CopyCase, Ends>> = {
-  host_to_device_memcpy_ce: { from: "host", to: "device", ...ALONE },
-  device_to_host_memcpy_ce: { from: "device", to: "host", ...ALONE },
-  host_to_device_bidirectional_memcpy_ce: { from: "host", to: "device", ...LOADED },
-  device_to_host_bidirectional_memcpy_ce: { from: "device", to: "host", ...LOADED },
-  device_local_copy: { from: "device", to: "device", ...ALONE },
-  host_to_device_memcpy_sm: { from: "host", to: "device", ...BY_KERNEL },
-  device_to_host_memcpy_sm: { from: "device", to: "host", ...BY_KERNEL },
-  device_local_copy_sm: { from: "device", to: "device", ...BY_KERNEL },
+  host_to_device_memcpy_ce: ["host", "device"],
+  device_to_host_memcpy_ce: ["device", "host"],
+  host_to_device_bidirectional_memcpy_ce: ["host", "device", "loaded"],
+  device_to_host_bidirectional_memcpy_ce: ["device", "host", "loaded"],
+  device_local_copy: ["device", "device"],
+  host_to_device_memcpy_sm: ["host", "device", "kernel"],
+  device_to_host_memcpy_sm: ["device", "host", "kernel"],
+  device_local_copy_sm: ["device", "device", "kernel"],
 };
 
 /** The names of the cases, in nvbandwidth's order. */
@@ -101,14 +93,15 @@ interface CaseFields extends CasePlan {
 
 async function measureCase(name: CopyCase, fields: CaseFields): Promise<CaseSpeed> {
   const { byteLength, sampleCount, memory, resources } = fields;
-  const { from, to, isLoaded, isByKernel } = ENDS[name];
+  const [from, to, way] = ENDS[name];
+  const isByKernel = way === "kernel";
   const { context } = memory.device;
   const stream = resources.use(createStream(context));
   const measured: Route = {
     from: bufferAt(from, fields, stream),
     to: bufferAt(to, fields, stream),
   };
-  const load = isLoaded ? loadOf({ from, to }, fields) : undefined;
+  const load = way === "loaded" ? loadOf({ from: to, to: from }, fields) : undefined;
   const held = resources.use(createEvent(context));
   const start = resources.use(createEvent(context));
   const end = resources.use(createEvent(context));
@@ -157,12 +150,12 @@ interface Load {
   readonly copy: (count: number) => void;
 }
 
-/** Makes the copies that load the other direction of a case. */
-function loadOf({ from, to }: Pick<Ends, "from" | "to">, fields: CaseFields): Load {
+/** Makes the copies that load a direction. */
+function loadOf({ from, to }: Record<"from" | "to", Place>, fields: CaseFields): Load {
   const { byteLength, memory: { device: { context } }, resources } = fields;
   const stream = resources.use(createStream(context));
   const doubled = { ...fields, byteLength: LOAD_FACTOR * byteLength };
-  const route: Route = { from: bufferAt(to, doubled, stream), to: bufferAt(from, doubled, stream) };
+  const route: Route = { from: bufferAt(from, doubled, stream), to: bufferAt(to, doubled, stream) };
   route.from.fill(1, { stream });
   stream.synchronizeSync();
   const copy = (count: number) => {
@@ -186,7 +179,7 @@ function copyByKernel({ from, to }: Route, stream: CudaStream): void {
 
 /** Allocates memory for one end of a copy. */
 export function bufferAt(
-  place: "host" | "device",
+  place: Place,
   { memory, byteLength, resources }: Pick<CaseFields, "memory" | "byteLength" | "resources">,
   stream: CudaStream,
 ): GpuBuffer<"uint8"> {
