@@ -7,7 +7,7 @@ import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import { type FittedLine, hasHalfSpeedPoint, highestSpeed, type Panel } from "./bandwidth_lines.ts";
 import { bandwidthTitle, headingOf, resultNames } from "./bandwidth_words.ts";
 import { ABOVE_LEFT, GRID_COLOR, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
-import { sizeAxis } from "./size_axis.ts";
+import { sizeAxis } from "./axes.ts";
 
 const PLOT_HEIGHT = 430;
 const PANEL_TITLE_HEIGHT = 22;

@@ -7,7 +7,7 @@ import { escapeHtml } from "../cards/html.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { formatBytes, formatSeconds } from "../words/format.ts";
 import { requireKind } from "../words/options.ts";
-import { byteUnit, secondUnit } from "./axis_units.ts";
+import { byteUnit, secondUnit } from "./axes.ts";
 import { Figure } from "./figure.ts";
 import { amountsByKind, type KindAmounts } from "./memory_history.ts";
 import { areaLook, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";

@@ -4,7 +4,7 @@ import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import { type OverlapSpan, type OverlapTrace, timesWith } from "../measure/overlap.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
-import { type AxisUnit, secondUnit } from "./axis_units.ts";
+import { type AxisUnit, secondUnit } from "./axes.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, rowAxis, RULE_COLOR } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";

@@ -15,13 +15,13 @@ export interface OptionKind {
 }
 
 /** A string. */
-export const TEXT: OptionKind = ofType("string", "a string");
+export const TEXT: OptionKind = like("", "a string");
 
 /** A boolean. */
-export const FLAG: OptionKind = ofType("boolean", "true or false");
+export const FLAG: OptionKind = like(true, "true or false");
 
 /** A number; its range is for the method to check. */
-export const NUMBER: OptionKind = ofType("number", "a number");
+export const NUMBER: OptionKind = like(0, "a number");
 
 /** A size in bytes; whether it can be read is for the method to check. */
 export const SIZE: OptionKind = {
@@ -35,15 +35,16 @@ export const SHAPE: OptionKind = {
   accepts: (value) => value !== null,
 };
 
-export const BIGINT: OptionKind = ofType("bigint", "a bigint");
+export const BIGINT: OptionKind = like(0n, "a bigint");
 
 /** A plain object with any contents. */
 export const RECORD: OptionKind = { expected: "an object", accepts: isRecord };
 
 export const LIST: OptionKind = { expected: "a list", accepts: Array.isArray };
 
-function ofType(type: string, expected: string): OptionKind {
-  return { expected, accepts: (value) => typeof value === type };
+/** A value of the type of a sample. */
+function like(sample: unknown, expected: string): OptionKind {
+  return { expected, accepts: (value) => typeof value === typeof sample };
 }
 
 /**
