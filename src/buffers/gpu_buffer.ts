@@ -397,6 +397,9 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    *   the bytes.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
+  upload(source: ArrayOf<D>, options?: TransferChoice): Promise<this>;
+  /** Copies other host memory into the buffer: an array that holds the same bits, or bytes. */
+  upload(source: Uploadable<D>, options?: TransferChoice): Promise<this>;
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
     options = TRANSFER_CHOICE.read(options, "upload");
     const host = hostSource(this, source, moving("upload to", this));
@@ -406,6 +409,9 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   }
 
   /** Copies host memory into the buffer; blocks until the copy and everything before it is done. */
+  uploadSync(source: ArrayOf<D>, options?: StreamChoice): this;
+  /** Copies other host memory into the buffer, and blocks as well. */
+  uploadSync(source: Uploadable<D>, options?: StreamChoice): this;
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "uploadSync");
     const host = hostSource(this, source, moving("upload to", this));
@@ -426,10 +432,12 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
-  download<T extends Uploadable<D> | undefined>(
-    destination: T,
+  download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
+  /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
+  download<T extends Uploadable<D>>(
+    destination: T | undefined,
     options?: TransferChoice,
-  ): Promise<T extends undefined ? ArrayOf<D> : T>;
+  ): Promise<T | ArrayOf<D>>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
     const host = hostDestination(this, destination, moving("download from", this));
@@ -441,10 +449,12 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   /** Copies the elements into a new typed array and blocks until they are there. */
   downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
   /** Copies the elements into `destination` and blocks until they are there. */
-  downloadSync<T extends Uploadable<D> | undefined>(
-    destination: T,
+  downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
+  /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
+  downloadSync<T extends Uploadable<D>>(
+    destination: T | undefined,
     options?: StreamChoice,
-  ): T extends undefined ? ArrayOf<D> : T;
+  ): T | ArrayOf<D>;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const host = hostDestination(this, destination, moving("download from", this));

@@ -422,10 +422,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the view.
    */
-  download<T extends Uploadable<D> | undefined>(
-    destination: T,
+  download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
+  /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
+  download<T extends Uploadable<D>>(
+    destination: T | undefined,
     options?: TransferChoice,
-  ): Promise<T extends undefined ? ArrayOf<D> : T>;
+  ): Promise<T | ArrayOf<D>>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
     const { onProgress, signal } = options;
@@ -447,10 +449,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies the elements into `destination` and blocks until they are there; see
    * {@link StridedView.download}.
    */
-  downloadSync<T extends Uploadable<D> | undefined>(
-    destination: T,
+  downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
+  /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
+  downloadSync<T extends Uploadable<D>>(
+    destination: T | undefined,
     options?: StreamChoice,
-  ): T extends undefined ? ArrayOf<D> : T;
+  ): T | ArrayOf<D>;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const stream = streamOn(this.context, options, this);
