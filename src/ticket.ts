@@ -2,8 +2,9 @@
 // outside, so every field is checked before it is used.
 
 import { alignmentOf, DTYPE, type DType, elementBytes } from "./dtype.ts";
+import { ReasonError } from "./words/errors.ts";
 import { describeValue } from "./words/format.ts";
-import { isRecord, requireKind, TEXT } from "./words/options.ts";
+import { isRecord } from "./words/options.ts";
 
 /** Version of the tickets that are made and read here. */
 export const TICKET_VERSION = 1 as const;
@@ -70,19 +71,9 @@ export type TicketProblem =
   | "taken";
 
 /** A ticket cannot be used; `reason` says why, and nothing was opened. */
-export class TicketError extends Error {
+export class TicketError extends ReasonError<TicketProblem> {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "TicketError";
-  /** The reason. */
-  readonly reason: TicketProblem;
-
-  /** Creates an error from a reason and a message. */
-  constructor(reason: TicketProblem, message: string, options?: ErrorOptions) {
-    requireKind(reason, TEXT, "new TicketError");
-    requireKind(message, TEXT, "new TicketError");
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 /** A ticket of a pool, with the fields that only such a ticket has. */

@@ -3,7 +3,14 @@
 import type { Layout } from "npm:@types/plotly.js@3.0.14";
 import { Figure } from "../notebook/figure.ts";
 import type { Trace } from "../notebook/plot_data.ts";
-import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "../notebook/plot_frame.ts";
+import {
+  hueAt,
+  LEGEND,
+  patternAt,
+  plainAxis,
+  plotFrame,
+  RULE_COLOR,
+} from "../notebook/plot_frame.ts";
 import { formatBytes } from "../words/format.ts";
 import type { BenchDirection } from "./bench_name.ts";
 import type { BenchRun, BenchSpeed } from "./bench_results.ts";
@@ -75,15 +82,7 @@ function axesOf(
       domain: [Math.max(0, bottom), top],
       rangemode: "tozero",
     }),
-    [`legend${axis}`]: {
-      orientation: "h",
-      traceorder: "normal",
-      x: 0,
-      xref: "paper",
-      xanchor: "left",
-      y: top,
-      yanchor: "bottom",
-    },
+    [`legend${axis}`]: { ...LEGEND, y: top, yref: "paper" },
   };
 }
 

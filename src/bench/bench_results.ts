@@ -26,12 +26,6 @@ export interface BenchRun {
   readonly otherCount: number;
 }
 
-/** A bench that got slower than the spread of its measurements. */
-export interface Slowdown {
-  readonly before: BenchSpeed;
-  readonly now: BenchSpeed;
-}
-
 /** Start of the name of benches that move page-locked memory: the ceiling of a direction. */
 const CEILING_NAME = "pinned";
 
@@ -76,7 +70,10 @@ export function parseBenchRun(text: string): BenchRun {
  * Finds the benches that got slower: their fastest measurement is below the speed that three
  * quarters of the earlier ones reached. Compares only the same bench on the same device.
  */
-export function findSlowdowns(before: BenchRun, now: BenchRun): Slowdown[] {
+export function findSlowdowns(
+  before: BenchRun,
+  now: BenchRun,
+): Readonly<Record<"before" | "now", BenchSpeed>>[] {
   const earlier = new Map(before.speeds.map((speed) => [speedKey(speed), speed]));
   return now.speeds.flatMap((speed) => {
     const old = earlier.get(speedKey(speed));

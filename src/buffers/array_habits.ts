@@ -6,17 +6,14 @@ import { describeValue } from "../words/format.ts";
 /** The indices that people try first; a proxy would catch all, and slow down every await. */
 const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/** The calls to use instead, for messages. */
-interface IndexHelp {
-  readonly read: string;
-  readonly write: string;
-}
-
 /**
  * Makes reading or writing an element by its index throw an error that names the right call: notebooks
  * have no compiler, and without this a read would give undefined and a write would be lost.
  */
-export function refuseIndices(prototype: object, { read, write }: IndexHelp): void {
+export function refuseIndices(
+  prototype: object,
+  { read, write }: Readonly<Record<"read" | "write", string>>,
+): void {
   for (const index of TRIED) {
     Object.defineProperty(prototype, index, {
       get(this: unknown): never {

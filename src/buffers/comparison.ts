@@ -8,7 +8,7 @@ import { Allocation } from "../memory/allocation.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { readElement } from "./element_access.ts";
+import { transfer } from "../transfer/host_transfer.ts";
 
 /** The index that the kernels leave where nothing differs. */
 const NOWHERE = 2n ** 64n - 1n;
@@ -71,8 +71,9 @@ async function resultOf(
     const span = { allocation, address: allocation.address, byteLength: RESULT_BYTES };
     queueFill(span, { byteLength: 1, low: firstByte, high: 0 }, stream);
     launch(span);
-    const value = await readElement({ span, dtype: "uint64", index: 0, stream });
-    return BigInt(value as bigint);
+    const memory = new Uint8Array(RESULT_BYTES);
+    await transfer({ direction: "download", stream, span, host: { memory } });
+    return new DataView(memory.buffer).getBigUint64(0, true);
   } finally {
     allocation.release(stream);
   }

@@ -3,7 +3,14 @@
 
 import { nextId } from "../accounting/clock.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
-import { checkLengths, MEMORY, type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
+import {
+  checkLengths,
+  MEMORY,
+  type MemorySpan,
+  partOf,
+  queueCopy,
+  streamForCopy,
+} from "../copies/copy.ts";
 import { queueFill, ZERO_BYTE } from "../copies/fill.ts";
 import { type FilePath, pathOf } from "../disk/file_path.ts";
 import {
@@ -21,6 +28,7 @@ import {
   elementBytes,
   type HostValue,
   insideByte,
+  packLength,
   type ScalarOf,
 } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
@@ -52,7 +60,7 @@ import {
 } from "../transfer/transfer_choice.ts";
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { DisposedError } from "../words/errors.ts";
-import { finished } from "../words/finished.ts";
+import { finished, finishedLater } from "../words/finished.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/options.ts";
 import { Owned } from "../words/owned.ts";
@@ -62,8 +70,7 @@ import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
-import { elementBitsOf, elementOf, elementsOf, otherType } from "./element.ts";
-import { readElement, writeElement } from "./element_access.ts";
+import { elementBitsOf, elementOf, elementsOf, otherType, scalarsIn } from "./element.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import {
@@ -217,17 +224,12 @@ export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
   const { stream, onProgress, signal } = options;
   const memory = bytesOf(source, "upload");
   using place = new ArrayPlace([{ memory, access: "read" }], stream);
-  const buffer = await coming;
-  try {
+  return await finishedLater(coming, async (buffer) => {
     await place.isFirst;
     const host = hostSource(buffer, source, moving("upload to", buffer));
     const task = { stream, span: buffer[MEMORY](), host, onProgress, signal, isPlaced: true };
     await transfer({ direction: "upload", ...task });
-    return buffer;
-  } catch (error) {
-    buffer.dispose();
-    throw error;
-  }
+  });
 }
 
 /** Typed memory that the GPU can reach, or a view of a part of it. */
@@ -897,7 +899,10 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   async at(index: number, options: StreamChoice = {}): Promise<ScalarOf<D>> {
     if (typeof options === "number") rejectAxes(this, "at", [index, options]);
     options = STREAM_CHOICE.read(options, "at");
-    return await readElement(this.#place(index, options));
+    const length = packLength(this.dtype);
+    const memory = new Uint8Array(length * elementBytes(this.dtype));
+    await this.#moveElement("download", { index, memory }, options);
+    return scalarsIn(this.dtype, memory)[elementIndex(this, index) % length] as ScalarOf<D>;
   }
 
   /**
@@ -915,7 +920,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   ): Promise<this> {
     options = STREAM_CHOICE.read(options, "setAt");
     const memory = elementOf(this.dtype, value);
-    await writeElement(this.#place(index, options), memory);
+    await this.#moveElement("upload", { index, memory }, options);
     return this;
   }
 
@@ -1154,9 +1159,16 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
     throw new DisposedError(isGivenAway ? `${this}, whose memory was given away` : `${this}`);
   }
 
-  #place(index: number, options: StreamChoice) {
-    const place = { dtype: this.dtype, index: elementIndex(this, index) };
-    return { ...place, span: this[MEMORY](), stream: streamFor(this, options) };
+  /** Moves one element, with those that share its bytes; waits for the GPU. */
+  async #moveElement(
+    direction: "upload" | "download",
+    { index, memory }: { readonly index: number; readonly memory: Uint8Array<ArrayBuffer> },
+    options: StreamChoice,
+  ): Promise<void> {
+    const { byteLength } = memory;
+    const place = Math.floor(elementIndex(this, index) / packLength(this.dtype));
+    const span = partOf(this[MEMORY](), { offset: place * byteLength, byteLength });
+    await transfer({ direction, stream: streamFor(this, options), span, host: { memory } });
   }
 
   #task(direction: "upload" | "download", host: HostSide, options: TransferChoice): HostTransfer {

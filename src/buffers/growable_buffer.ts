@@ -18,7 +18,13 @@ import { finished } from "../words/finished.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
 import { OptionSet, SHAPE, SIZE } from "../words/options.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import { ALLOCATE_LIKE, type BufferFields, showElements, streamFor } from "./gpu_buffer.ts";
+import {
+  ALLOCATE_LIKE,
+  blockOf,
+  type BufferFields,
+  showElements,
+  streamFor,
+} from "./gpu_buffer.ts";
 import { type BufferRequest, PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
 import { RemoteBuffer } from "./remote_buffer.ts";
 import type { BUFFER_KIND } from "./retyped.ts";
@@ -55,7 +61,6 @@ let resizeTo: (buffer: GrowableBuffer, shape: Shape) => void;
 export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   /** @ignore Its kind, for types. */
   declare readonly [BUFFER_KIND]: "growable";
-  readonly #allocation: Allocation;
   readonly #range: VirtualRange;
   readonly #resource: VirtualMemoryResource;
   /** Number of shrinks so far: only the last one may unmap memory later. */
@@ -73,15 +78,13 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     >,
   ) {
     super(parts);
-    const { value: fields } = parts;
-    this.#allocation = fields.allocation;
-    this.#range = fields.range;
-    this.#resource = fields.resource;
+    this.#range = parts.value.range;
+    this.#resource = parts.value.resource;
   }
 
   /** Bytes that have memory behind them. */
   get capacityBytes(): number {
-    return this.#allocation.byteLength;
+    return this.totalByteLength;
   }
 
   /** Bytes of reserved addresses: the largest size it can grow to. */
@@ -232,7 +235,7 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   /** Returns the block; throws for a view and for a buffer that cannot be used. */
   #owned(action: string): Allocation {
     if (this.disposed) throw new DisposedError(this.toString());
-    if (!this.isView) return this.#allocation;
+    if (!this.isView) return blockOf(this);
     throw new TypeError(
       `Cannot ${action} ${this}: it is a view; ${action} the buffer that owns the memory`,
     );

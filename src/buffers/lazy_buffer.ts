@@ -2,7 +2,7 @@
 
 import { nameOf } from "../accounting/ledger.ts";
 import { MEMORY, type MemorySpan } from "../copies/copy.ts";
-import { fileNameOf, type FilePath } from "../disk/file_path.ts";
+import { fileNameOf, type FilePath, PATH } from "../disk/file_path.ts";
 import type { DType } from "../dtype.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
@@ -11,7 +11,7 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
-import { NUMBER, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
+import { NUMBER, OptionSet } from "../words/options.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
 import { FileContents } from "./file_contents.ts";
 import { ALLOCATE_LIKE, type BufferFields } from "./gpu_buffer.ts";
@@ -28,15 +28,10 @@ export interface LazyOptions extends AllocateOptions {
   readonly fileOffset?: number | undefined;
 }
 
-const FILE: OptionKind = {
-  expected: "a path or a file URL",
-  accepts: (value) => TEXT.accepts(value) || value instanceof URL,
-};
-
 /** Checks the options above. */
 export const LAZY_OPTIONS: OptionSet<LazyOptions> = new OptionSet({
   ...ALLOCATE_KINDS,
-  file: FILE,
+  file: PATH,
   fileOffset: NUMBER,
 });
 

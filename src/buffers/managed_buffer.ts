@@ -78,8 +78,18 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /** Queues moving the pages to a device or the host before they are used (cuMemPrefetchAsync). */
   prefetch(place: ManagedPlace, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "prefetch");
-    prefetchRange(this.span, place, streamFor(this, options));
-    return this;
+    const { context, span } = this;
+    const stream = streamFor(this, options);
+    const device = deviceOf(place, { action: "prefetch", context });
+    if (place === "host") deviceOf(stream, { action: "prefetch", context });
+    const { address, byteLength } = span;
+    return this.#queue(
+      span,
+      { stream, access: "read", action: "prefetch" },
+      ({ context, handle }) => {
+        context.call("cuMemPrefetchAsync", address, BigInt(byteLength), device, handle);
+      },
+    );
   }
 
   /**
@@ -88,19 +98,32 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
    * (cuMemAdvise).
    */
   advise(hint: ManagedHint, place?: ManagedPlace): this {
-    adviseRange(this.span, hint, { place, isSet: true });
-    return this;
+    return this.#setHint(hint, place, "SET");
   }
 
   /** Removes a hint; `"accessedBy"` needs the place that it was set for (cuMemAdvise). */
   unadvise(hint: ManagedHint, place?: ManagedPlace): this {
-    adviseRange(this.span, hint, { place, isSet: false });
-    return this;
+    return this.#setHint(hint, place, "UNSET");
   }
 
   /** The hints that hold for all of its pages, and the place of the last prefetch. */
   get advice(): ManagedAdvice {
-    return readAdvice(this.span);
+    const { context, span: { address, byteLength } } = this;
+    const read = (attribute: number, count = 1): Int32Array<ArrayBuffer> => {
+      const values = new Int32Array(count).fill(NOWHERE);
+      if (byteLength === 0) return values;
+      const size = BigInt(values.byteLength);
+      context.call("cuMemRangeGetAttribute", values, size, attribute, address, BigInt(byteLength));
+      return values;
+    };
+    const hostAndDevices = 1 + context.driver.deviceCount;
+    const lastPrefetch = read(Attribute.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION);
+    return {
+      readMostly: read(Attribute.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY)[0] === 1,
+      preferredLocation: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION))[0],
+      accessedBy: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, hostAndDevices)),
+      lastPrefetchLocation: places(lastPrefetch)[0],
+    };
   }
 
   /**
@@ -111,7 +134,73 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
    */
   discard(options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "discard");
-    discardRange(this.span, streamFor(this, options));
+    const { span } = this;
+    const stream = streamFor(this, options);
+    // A discard and a prefetch as two calls can lose a later write.
+    return this.#queue(
+      span,
+      { stream, access: "write", action: "discard" },
+      ({ context, handle }) => {
+        const addresses = BigUint64Array.of(span.address);
+        const sizes = BigUint64Array.of(BigInt(span.byteLength));
+        const place = CUmemLocation.encode({
+          type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE,
+          id: deviceOf(stream, { action: "prefetch", context: this.context }),
+        });
+        context.call(
+          "cuMemDiscardAndPrefetchBatchAsync",
+          addresses,
+          sizes,
+          1n,
+          place,
+          new BigUint64Array(1),
+          1n,
+          0n,
+          handle,
+        );
+      },
+    );
+  }
+
+  /** Sets or removes a hint for the pages (cuMemAdvise). */
+  #setHint(hint: ManagedHint, place: ManagedPlace | undefined, action: "SET" | "UNSET"): this {
+    const { context, span: { address, byteLength } } = this;
+    const name = typeof hint === "string" && Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
+    if (name === undefined) {
+      throw new TypeError(
+        `Cannot advise ${describeValue(hint)}: expected ${oneOf(...Object.keys(HINTS)).expected}`,
+      );
+    }
+    const needsPlace = hint === "accessedBy" || (hint === "preferredLocation" && action === "SET");
+    if (needsPlace && place === undefined) {
+      throw new TypeError(`Cannot advise ${hint}: it needs a place, a device or "host"`);
+    }
+    const device = place === undefined
+      ? context.deviceHandle
+      : deviceOf(place, { action: "advise", context });
+    if (byteLength === 0) return this;
+    const code = Advise[`CU_MEM_ADVISE_${action}_${name}` as const];
+    context.call("cuMemAdvise", address, BigInt(byteLength), code, device);
+    return this;
+  }
+
+  /** Queues a call about the pages, in the order of their uses. */
+  #queue(
+    span: MemorySpan,
+    { stream, access, action }: {
+      readonly stream: CudaStream;
+      readonly access: "read" | "write";
+      readonly action: string;
+    },
+    call: (queue: ReturnType<typeof queueOf>) => void,
+  ): this {
+    const { allocation, byteLength } = span;
+    if (byteLength === 0) return this;
+    requireUnrecorded(allocation, stream, action);
+    queueInOrder(stream, [{ ...span, access }], () => {
+      allocation.order(stream, access);
+      call(queueOf(stream));
+    });
     return this;
   }
 
@@ -128,106 +217,6 @@ export function allocateManagedBuffer<D extends DType>(
   request: BufferRequest<D>,
 ): ManagedBuffer<D> {
   return new ManagedBuffer(new Parts(hostFields(request, "managed")));
-}
-
-/**
- * Sets or removes a hint for the pages of a range (cuMemAdvise).
- *
- * @throws TypeError when the hint needs a place and none is given.
- * @throws CudaUnavailableError for a device that cannot share managed memory with the host.
- */
-function adviseRange(
-  span: MemorySpan,
-  hint: ManagedHint,
-  { place, isSet }: { place: ManagedPlace | undefined; isSet: boolean },
-): void {
-  const name = typeof hint === "string" && Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
-  if (name === undefined) {
-    throw new TypeError(
-      `Cannot advise ${describeValue(hint)}: expected ${oneOf(...Object.keys(HINTS)).expected}`,
-    );
-  }
-  const needsPlace = hint === "accessedBy" || (hint === "preferredLocation" && isSet);
-  if (needsPlace && place === undefined) {
-    throw new TypeError(`Cannot advise ${hint}: it needs a place, a device or "host"`);
-  }
-  const { context } = span.allocation;
-  const device = place === undefined
-    ? context.deviceHandle
-    : deviceOf(place, { action: "advise", context });
-  if (span.byteLength === 0) return;
-  const code = Advise[`CU_MEM_ADVISE_${isSet ? "SET" : "UNSET"}_${name}` as const];
-  context.call("cuMemAdvise", span.address, BigInt(span.byteLength), code, device);
-}
-
-/** Reads the hints of a range back (cuMemRangeGetAttribute). */
-function readAdvice(span: MemorySpan): ManagedAdvice {
-  const { context } = span.allocation;
-  const read = (attribute: number, count = 1): Int32Array<ArrayBuffer> => {
-    const values = new Int32Array(count).fill(NOWHERE);
-    if (span.byteLength === 0) return values;
-    const { address, byteLength } = span;
-    const size = BigInt(values.byteLength);
-    context.call("cuMemRangeGetAttribute", values, size, attribute, address, BigInt(byteLength));
-    return values;
-  };
-  const hostAndDevices = 1 + context.driver.deviceCount;
-  return {
-    readMostly: read(Attribute.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY)[0] === 1,
-    preferredLocation: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION))[0],
-    accessedBy: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, hostAndDevices)),
-    lastPrefetchLocation: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION))[0],
-  };
-}
-
-/**
- * Queues moving the pages of a range (cuMemPrefetchAsync).
- *
- * @throws CudaUnavailableError for a device that cannot share managed memory with the host.
- */
-function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: CudaStream): void {
-  const { context } = span.allocation;
-  const device = deviceOf(place, { action: "prefetch", context });
-  if (place === "host") deviceOf(stream, { action: "prefetch", context });
-  if (span.byteLength === 0) return;
-  requireUnrecorded(span.allocation, stream, "prefetch");
-  queueInOrder(stream, [{ ...span, access: "read" }], () => {
-    span.allocation.order(stream, "read");
-    const { context, handle } = queueOf(stream);
-    const { address, byteLength } = span;
-    context.call("cuMemPrefetchAsync", address, BigInt(byteLength), device, handle);
-  });
-}
-
-/**
- * Queues discarding the contents of a range while its empty pages move to the stream's device
- * (cuMemDiscardAndPrefetchBatchAsync). A discard and a prefetch as two calls can lose a later write.
- */
-function discardRange(span: MemorySpan, stream: CudaStream): void {
-  if (span.byteLength === 0) return;
-  requireUnrecorded(span.allocation, stream, "discard");
-  queueInOrder(stream, [{ ...span, access: "write" }], () => {
-    span.allocation.order(stream, "write");
-    const { context, handle } = queueOf(stream);
-    const addresses = BigUint64Array.of(span.address);
-    const sizes = BigUint64Array.of(BigInt(span.byteLength));
-    const place = CUmemLocation.encode({
-      type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE,
-      id: deviceOf(stream, { action: "prefetch", context: span.allocation.context }),
-    });
-    const firsts = new BigUint64Array(1);
-    context.call(
-      "cuMemDiscardAndPrefetchBatchAsync",
-      addresses,
-      sizes,
-      1n,
-      place,
-      firsts,
-      1n,
-      0n,
-      handle,
-    );
-  });
 }
 
 /** The driver's value for "no place" (CU_DEVICE_INVALID). */

@@ -15,7 +15,7 @@ import { Parts } from "../words/parts.ts";
 import type { DeviceAllocator } from "./device_buffer.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
-import { type HostDestination, hostDestination, hostSource } from "./host_elements.ts";
+import { hostDestination, hostSource } from "./host_elements.ts";
 import { type BuffersOf, PackedBuffers } from "./packed_buffers.ts";
 import { type PackItem, transferPacked } from "./packed_transfer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "./place_options.ts";
@@ -82,7 +82,10 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   const byteLength = places.at(-1)?.end ?? 0;
   const allocate = () => gpu.alloc("uint8", byteLength, allocationOf(options));
   const taken = takeAfterCollection(gpu.context, allocate);
-  using place = taken instanceof Promise ? new ArrayPlace(readsOf(places), stream) : undefined;
+  const reads = places.map(({ array }): ArrayUse => {
+    return { memory: bytesOf(array, "upload"), access: "read" };
+  });
+  using place = taken instanceof Promise ? new ArrayPlace(reads, stream) : undefined;
   const block = taken instanceof Promise ? await taken : taken; // without a turn that others could take
   try {
     if (place !== undefined) await place.isFirst;
@@ -92,14 +95,8 @@ export async function uploadAll<const A extends readonly HostArray[]>(
       const fields = { allocation, owner: block, dtype, shape, byteOffset };
       return itemOf(new DeviceBuffer<DType>(new Parts(fields)), array);
     });
-    const transfer = {
-      stream,
-      onProgress,
-      signal,
-      ownsPadding: true,
-      isPlaced: place !== undefined,
-    };
-    await transferPacked(items, { direction: "upload", ...transfer });
+    const way = { direction: "upload", ownsPadding: true, isPlaced: place !== undefined } as const;
+    await transferPacked(items, { ...way, stream, onProgress, signal });
     const buffers: unknown = items.map(({ buffer }) => buffer);
     return new PackedBuffers(new Parts({ block, buffers: buffers as BuffersOf<A> }));
   } catch (error) {
@@ -132,15 +129,14 @@ export async function downloadAll<const B extends readonly GpuBuffer[]>(
   const buffers = buffersOn(gpu, listOf(sources, "download", "buffers"), "download");
   const into = options.into === undefined ? undefined : [...options.into];
   if (into !== undefined) checkCount(into.length, buffers.length, "download");
-  const hosts = buffers.map((buffer, index): HostDestination => {
-    return hostDestination(buffer, into?.[index], moving("download from", buffer));
-  });
-  const items = hosts.flatMap((host, index): PackItem[] => {
-    const buffer = buffers[index];
-    return buffer === undefined ? [] : [{ buffer, host }];
+  const items = buffers.map((buffer, index) => {
+    return {
+      buffer,
+      host: hostDestination(buffer, into?.[index], moving("download from", buffer)),
+    };
   });
   await transferPacked(items, { direction: "download", stream, onProgress, signal });
-  const arrays: unknown = hosts.map((host) => host.result());
+  const arrays: unknown = items.map(({ host }) => host.result());
   return arrays as ArraysOf<B>;
 }
 
@@ -148,10 +144,6 @@ function itemOf(buffer: GpuBuffer, array: HostMemory | undefined): PackItem {
   const action = moving("upload to", buffer);
   if (array === undefined) throw new TypeError(`Cannot ${action}: there is no array for it`);
   return { buffer, host: hostSource(buffer, array, action) };
-}
-
-function readsOf(places: readonly { readonly array: HostArray }[]): ArrayUse[] {
-  return places.map(({ array }) => ({ memory: bytesOf(array, "upload"), access: "read" }));
 }
 
 /** Returns the place of each array in a new block. */

@@ -67,7 +67,9 @@ export function numberRun(
       `Cannot make a run of ${dtype}: expected whole numbers, float32 or float64`,
     );
   }
-  const convert = dtype.startsWith("float") ? asFloat : asWhole;
+  const convert = dtype.startsWith("float")
+    ? (value: number | bigint) => f64(Number(value))
+    : asWhole;
   return { name, start: convert(start, "start"), step: convert(step, "step") };
 }
 
@@ -81,10 +83,6 @@ export function queueRun(buffer: GpuBuffer, run: NumberRun, stream: CudaStream):
     count: span.byteLength / elementBytes(buffer.dtype),
     args: [writing(span), u64(length), start, step],
   });
-}
-
-function asFloat(value: number | bigint): KernelNumber {
-  return f64(Number(value));
 }
 
 /** Whole numbers wrap around, as in JavaScript's typed arrays. */

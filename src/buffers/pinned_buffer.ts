@@ -6,6 +6,7 @@ import { PinnedPool } from "../memory/pinned_pool.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { streamOn } from "../order/stream_choice.ts";
+import { finishedLater } from "../words/finished.ts";
 import { describeValue } from "../words/format.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
 import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
@@ -69,14 +70,10 @@ export async function downloadPinned<D extends DType>(
   const { dtype, shape, context } = source;
   const stream = streamOn(context, options, source);
   const { resource = PinnedPool.of(context), label } = options;
-  const host = allocatePinnedBuffer({ dtype, shape, resource, stream, label });
-  try {
+  const host = allocatePinnedBuffer<D>({ dtype, shape, resource, stream, label });
+  return await finishedLater(host, async () => {
     host.copyFrom(source, { stream });
     using copied = stream.record();
     await copied.synchronize();
-    return host;
-  } catch (error) {
-    host.dispose();
-    throw error;
-  }
+  });
 }

@@ -74,7 +74,7 @@ export class RegisteredUsage extends StreamUsage {
       );
     }
     if (CAN_BE_TERMINATED) return;
-    const former = newest !== undefined && areHere(newest) ? newest : undefined;
+    const former = newest?.uses.keys().every((use) => use.isHere) === true ? newest : undefined;
     const uses = new Map(former?.uses).set(this, this.#bytes);
     const keep = () => keepMemory([...uses.values()], 1);
     let keeper = keep();
@@ -111,9 +111,4 @@ export class RegisteredUsage extends StreamUsage {
   get isHere(): boolean {
     return this.#bytes.byteLength === this.#byteLength;
   }
-}
-
-function areHere({ uses }: KeptArrays): boolean {
-  for (const use of uses.keys()) if (!use.isHere) return false;
-  return true;
 }

@@ -106,19 +106,13 @@ export class StagedBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   /** Queues copying the mirror, or a range of it, to the device; `await` it to wait as well. */
   push(options: StagedRange = {}): QueuedWork {
     options = STAGED_RANGE.read(options, "push");
-    const { span, mirror } = this.#part(options);
-    const stream = streamFor(this, options);
-    queueCopy(span, mirror.span, stream);
-    return new QueuedWork(stream);
+    return this.#queue(options, ({ span, mirror }, stream) => queueCopy(span, mirror.span, stream));
   }
 
   /** Queues copying the device's elements, or a range, to the mirror; `await` it before reading. */
   pull(options: StagedRange = {}): QueuedWork {
     options = STAGED_RANGE.read(options, "pull");
-    const { span, mirror } = this.#part(options);
-    const stream = streamFor(this, options);
-    queueCopy(mirror.span, span, stream);
-    return new QueuedWork(stream);
+    return this.#queue(options, ({ span, mirror }, stream) => queueCopy(mirror.span, span, stream));
   }
 
   /** @ignore Allocates a buffer of the same kind. */
@@ -127,8 +121,14 @@ export class StagedBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     return allocateStagedBuffer({ ...request, pinnedResource });
   }
 
-  #part({ start, end }: StagedRange): StagedBuffer<D> {
-    return start === undefined && end === undefined ? this : this.subarray(start, end);
+  #queue(
+    options: StagedRange,
+    copy: (part: StagedBuffer<D>, stream: CudaStream) => void,
+  ): QueuedWork {
+    const { start, end } = options;
+    const stream = streamFor(this, options);
+    copy(start === undefined && end === undefined ? this : this.subarray(start, end), stream);
+    return new QueuedWork(stream);
   }
 }
 

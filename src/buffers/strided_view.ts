@@ -30,7 +30,6 @@ import { transfer, transferSync } from "../transfer/host_transfer.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
-import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
@@ -41,14 +40,7 @@ import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_bu
 import { hostDestination, hostSource } from "./host_elements.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import type { Retyped } from "./retyped.ts";
-import {
-  countOf,
-  expectedSteps,
-  formatShape,
-  resolveRange,
-  resolveStep,
-  type Shape,
-} from "./shape.ts";
+import { countOf, formatShape, resolveRange, type Shape } from "./shape.ts";
 import { queueStridedCopy, queueStridedCopyNow } from "./strided_copy.ts";
 import {
   type AxisRange,
@@ -62,7 +54,7 @@ import {
   withoutAxis,
 } from "./strides.ts";
 import type { BufferSummary } from "./summary.ts";
-import { elementIndex, nameView, rejectAxes } from "./views.ts";
+import { elementIndex, nameView, rejectAxes, rowIndex } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
@@ -184,14 +176,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   view(index: number): StridedView<D, B>;
   view(index: number, second?: unknown): StridedView<D, B> {
     if (second !== undefined) rejectAxes(this, "view", [index, second]);
-    const size = this.shape[0] ?? 0;
-    const step = resolveStep(index, size);
-    if (step === undefined) {
-      throw new RangeError(
-        `Cannot view row ${describeNumber(index)} of ${this}: ${expectedSteps(size)}`,
-      );
-    }
-    return this.#derive(withoutAxis(this, 0, step));
+    return this.#derive(withoutAxis(this, 0, rowIndex(this, index)));
   }
 
   /**

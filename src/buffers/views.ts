@@ -51,21 +51,24 @@ function onlyFlat(given: readonly unknown[]): string {
 }
 
 /**
- * Returns the place of one row: the part at `index` along the outermost axis; a negative index
- * counts from the end.
+ * Resolves the index of a row, a part along the outermost axis; a negative one counts from the end.
  *
  * @throws RangeError when there is no such row.
  */
+export function rowIndex(viewed: Pick<Viewed, "shape" | "toString">, index: number): number {
+  const rowCount = viewed.shape[0] ?? 0;
+  const row = resolveStep(index, rowCount);
+  if (row !== undefined) return row;
+  if (isPair(index)) rejectAxes(viewed, "view", index);
+  throw new RangeError(
+    `Cannot view row ${describeNumber(index)} of ${viewed}: ${expectedSteps(rowCount)}`,
+  );
+}
+
+/** Returns the place of one row. */
 export function rowAt(viewed: Viewed, index: number): ViewPlace {
   const { shape } = viewed;
-  const rowCount = shape[0] ?? 0;
-  const row = resolveStep(index, rowCount);
-  if (row === undefined) {
-    if (isPair(index)) rejectAxes(viewed, "view", index);
-    throw new RangeError(
-      `Cannot view row ${describeNumber(index)} of ${viewed}: ${expectedSteps(rowCount)}`,
-    );
-  }
+  const row = rowIndex(viewed, index);
   const rest: number[] = [];
   // A loop, because `slice()` of a frozen array takes three times as long.
   for (let axis = 1; axis < shape.length; axis++) rest.push(shape[axis] ?? 0);

@@ -5,13 +5,13 @@ import { NpzArrays } from "../interop/numpy/npz_arrays.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Card, factsPart } from "./card.ts";
 import { tensorParts } from "./model_card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 function archiveCard(archive: NpzArrays): Card {
   const { disposed, unreadable } = archive;
   const arrays = [...archive];
   const byteLength = arrays.reduce((sum, [, array]) => sum + array.byteLength, 0);
-  const facts = factsPart(unreadable.length === 0 ? [] : [["not loaded", unreadable.join(", ")]]);
+  const facts = factsPart([["not loaded", unreadable.join(", ") || undefined]]);
   return {
     title: formatCount(arrays.length, "array"),
     kind: "NpzArrays",

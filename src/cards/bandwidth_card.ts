@@ -1,22 +1,26 @@
 // The card of a bandwidth sweep: one row for each size, one column for each direction and kind, and
 // the fits in words.
 
-import type {
-  BandwidthFit,
-  BandwidthPoint,
+import {
+  type BandwidthFit,
+  type BandwidthPoint,
   BandwidthResult,
-  CaseSpeed,
+  type CaseSpeed,
 } from "../measure/bandwidth_result.ts";
 import { describeBus } from "../measure/bus.ts";
-import type {
+import {
   LinkBandwidthResult,
-  LinkSpeed,
-  MeasuredDevice,
+  type LinkSpeed,
+  type MeasuredDevice,
 } from "../measure/link_bandwidth_result.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
 import { wrapped } from "../words/wrapping.ts";
-import { type Card, type CardPart, MODELLED, table } from "./card.ts";
+import { type Card, type CardPart, MODELLED, note, table } from "./card.ts";
 import { cardText } from "./card_text.ts";
+import { show } from "./show_card.ts";
+
+show(BandwidthResult, bandwidthCard);
+show(LinkBandwidthResult, linksCard);
 
 const UNIT = "bandwidth in GB/s (1 GB = 10^9 bytes)";
 
@@ -38,13 +42,11 @@ export function formatBandwidth(result: BandwidthResult): string {
   return [wrapped(summary), ...lines].join("\n");
 }
 
-/** Makes the card of a sweep. */
-export function bandwidthCard(result: BandwidthResult): Card {
+function bandwidthCard(result: BandwidthResult): Card {
   const { header, rows } = speedRows(result);
   const fits = result.fits.map(describeFit);
   const columns = Object.fromEntries(header.map((name) => [name, "right"] as const));
   const speeds = rows.length === 0 ? [] : [table(columns, rows.map((cells) => ({ cells })))];
-  const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
   const cases: CardPart[] = [
     ...result.cases.length === 0 ? [] : [caseTable(result.cases, "GB/s")],
     ...result.latencies.length === 0 ? [] : [latencyTable(result)],
@@ -53,7 +55,7 @@ export function bandwidthCard(result: BandwidthResult): Card {
     title: result.provenance.device,
     kind: "",
     summary: [UNIT, busWords(result), ...modelledWords(result.provenance)].join(", "),
-    parts: [...speeds, ...words, ...cases],
+    parts: [...speeds, ...note(fits.join("\n")), ...cases],
   };
 }
 
@@ -89,8 +91,7 @@ function latencyTable({ latencies }: BandwidthResult): CardPart {
   );
 }
 
-/** Makes the card of the links of several devices: a table for each case. */
-export function linksCard({ provenance, devices, cases }: LinkBandwidthResult): Card {
+function linksCard({ provenance, devices, cases }: LinkBandwidthResult): Card {
   return {
     title: `${formatCount(devices.length, "device")}, ${provenance.device}`,
     kind: "LinkBandwidthResult",

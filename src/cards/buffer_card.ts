@@ -3,11 +3,11 @@
 
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
-import type { PackedBuffers } from "../buffers/packed_buffers.ts";
+import { blockOf, GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { PackedBuffers } from "../buffers/packed_buffers.ts";
 import { PitchedBuffer } from "../buffers/pitched_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
-import type { StridedView } from "../buffers/strided_view.ts";
+import { StridedView } from "../buffers/strided_view.ts";
 import { contiguousStrides } from "../buffers/strides.ts";
 import { viewNameOf } from "../buffers/views.ts";
 import { elementBytes } from "../dtype.ts";
@@ -22,6 +22,11 @@ import {
 import { type Card, type CardPart, factsPart, hiddenNote, table } from "./card.ts";
 import { segment } from "./memory_bar.ts";
 import { type PreviewLayout, previewOf } from "./preview.ts";
+import { show } from "./show_card.ts";
+
+show(GpuBuffer, bufferCard);
+show(StridedView, stridedCard);
+show(PackedBuffers, packedCard);
 
 const SHOWN_BUFFERS = 20;
 
@@ -51,8 +56,7 @@ interface ViewPlace {
   readonly blockBytes: number;
 }
 
-/** Makes the card of a buffer or a view. */
-export function bufferCard(buffer: GpuBuffer): Card {
+function bufferCard(buffer: GpuBuffer): Card {
   const { isView, byteOffset, byteLength, length, label, disposed } = buffer;
   const block = blockOf(buffer);
   const kind = buffer.constructor.name;
@@ -68,7 +72,7 @@ export function bufferCard(buffer: GpuBuffer): Card {
     ["elements", length.toLocaleString("en-US")],
     ["address", addressWords(buffer, block)],
     ["made", `${formatSeconds((Date.now() - block.createdAt) / 1000)} ago`],
-    ...(block.origin === undefined ? [] : [["made at", block.origin] as const]),
+    ["made at", block.origin],
     ["from", classNameOf(buffer.memoryResource)],
   ]);
   const { dtype, shape } = buffer;
@@ -77,7 +81,7 @@ export function bufferCard(buffer: GpuBuffer): Card {
   return { ...card, parts: [...(isView ? [placeBar(place)] : []), ...facts, shown] };
 }
 
-export function stridedCard(view: StridedView): Card {
+function stridedCard(view: StridedView): Card {
   const { buffer, dtype, shape, strides, length, disposed } = view;
   const isOwner = view instanceof PitchedBuffer;
   const kind = isOwner ? "PitchedBuffer" : "StridedView, a view";
@@ -91,12 +95,11 @@ export function stridedCard(view: StridedView): Card {
     blockBytes: buffer.totalByteLength,
   };
   const block = blockOf(buffer);
-  const address = ["address", formatAddress(block.address)] as const;
   const facts = factsPart([
     ["elements", length.toLocaleString("en-US")],
-    ...(isOwner
-      ? [address, ["pitch", `${view.pitchBytes} bytes a row`] as const]
-      : [["in steps of", `[${strides.join(", ")}]`] as const]),
+    ["address", isOwner ? formatAddress(block.address) : undefined],
+    ["pitch", isOwner ? `${view.pitchBytes} bytes a row` : undefined],
+    ["in steps of", isOwner ? undefined : `[${strides.join(", ")}]`],
     ["from", classNameOf(buffer.memoryResource)],
   ]);
   const layout = { dtype, shape, strides, offset: view.offset, byteOffset: buffer.byteOffset };
@@ -104,8 +107,7 @@ export function stridedCard(view: StridedView): Card {
   return { ...card, parts: [...(isOwner ? [] : [placeBar(place)]), ...facts, shown] };
 }
 
-/** Makes the card of buffers that were uploaded together: the type and the place of each. */
-export function packedCard(packed: PackedBuffers<readonly DeviceBuffer[]>): Card {
+function packedCard(packed: PackedBuffers<readonly DeviceBuffer[]>): Card {
   const { byteLength, disposed, length } = packed;
   const buffers = disposed ? [] : [...packed];
   const rows = buffers.slice(0, SHOWN_BUFFERS).map(({ dtype, shape, byteOffset }, index) => ({

@@ -24,7 +24,7 @@ export interface CardRow {
   /** Texts, one for each column. */
   readonly cells: readonly string[];
   /** Length of the bar in the row, from 0 to 1. */
-  readonly share?: number;
+  readonly share?: number | undefined;
 }
 
 export type CardPart =
@@ -61,6 +61,9 @@ export type CardPart =
   }
   | { readonly type: "note"; readonly text: string };
 
+/** A part of one type. */
+export type Part<T extends CardPart["type"]> = Extract<CardPart, { type: T }>;
+
 /** The contents of a card. */
 export interface Card {
   readonly title: string;
@@ -73,20 +76,41 @@ export interface Card {
   readonly parts: readonly CardPart[];
 }
 
+/** A row whose amount is drawn as a bar beside the largest one's, where it has one. */
+interface TableRow extends CardRow {
+  readonly amount?: number;
+}
+
 /** Makes a table from the names of its columns, each with its alignment. */
 export function table(
   columns: Readonly<Record<string, Align>>,
-  rows: readonly CardRow[],
+  rows: readonly TableRow[],
 ): CardPart {
-  return { type: "table", header: Object.keys(columns), align: Object.values(columns), rows };
+  const largest = Math.max(1, ...rows.map(({ amount = 0 }) => amount));
+  return {
+    type: "table",
+    header: Object.keys(columns),
+    align: Object.values(columns),
+    rows: rows.map(({ cells, amount, share = amount && amount / largest }) => ({ cells, share })),
+  };
 }
 
-/** Makes a list of facts: nothing without any. */
-export function factsPart(facts: readonly (readonly [name: string, value: string])[]): CardPart[] {
-  return facts.length === 0 ? [] : [{ type: "facts", facts }];
+/** Makes a list of the facts that are known: nothing without any. */
+export function factsPart(
+  facts: readonly (readonly [name: string, value: string | undefined])[],
+): CardPart[] {
+  const known = facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const]
+  );
+  return known.length === 0 ? [] : [{ type: "facts", facts: known }];
+}
+
+/** Makes a note: nothing without a text. */
+export function note(text: string | undefined): CardPart[] {
+  return text === undefined || text === "" ? [] : [{ type: "note", text }];
 }
 
 /** Returns a note about rows that a table leaves out; none where it shows all. */
-export function hiddenNote(hiddenCount: number): CardPart[] {
-  return hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} more` }] : [];
+export function hiddenNote(hiddenCount: number, words = "more"): CardPart[] {
+  return note(hiddenCount > 0 ? `and ${hiddenCount} ${words}` : undefined);
 }

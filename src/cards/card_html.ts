@@ -2,12 +2,10 @@
 // that is not trusted. It uses the page's text colour; without styles it is a heading with tables.
 
 import { visibleText } from "../words/format.ts";
-import type { BarSegment, Card, CardPart, CardRow } from "./card.ts";
+import type { BarSegment, Card, CardPart, CardRow, Part } from "./card.ts";
 import { FILL, STYLE } from "./card_style.ts";
 import { valuesText } from "./card_text.ts";
 import { cssWidth, escapeHtml } from "./html.ts";
-
-type Part<T extends CardPart["type"]> = Extract<CardPart, { type: T }>;
 
 /** Writes a card as an HTML fragment. */
 export function cardHtml(card: Card): string {
@@ -19,30 +17,22 @@ export function cardHtml(card: Card): string {
 <div>${styled("b", STYLE.title, breakable(title))}
 ${what}${mark}</div>
 ${styled("div", STYLE.summary, escapeHtml(summary))}
-${parts.map(partHtml).join("\n")}
+${parts.map((part) => WRITERS[part.type](part as never)).join("\n")}
 </div>`;
 }
 
-function partHtml(part: CardPart): string {
-  switch (part.type) {
-    case "facts":
-      return factsHtml(part);
-    case "bar":
-      return barHtml(part);
-    case "table":
-      return tableHtml(part);
-    case "values":
-      return valuesHtml(part);
-    case "histogram":
-      return histogramHtml(part);
-    case "picture":
-      return pictureHtml(part);
-    case "scale":
-      return scaleHtml(part);
-    case "note":
-      return styled("div", STYLE.note, escapeHtml(part.text));
-  }
-}
+/** Writes each type of parts. */
+const WRITERS: { readonly [T in CardPart["type"]]: (part: Part<T>) => string } = {
+  facts: factsHtml,
+  bar: barHtml,
+  table: tableHtml,
+  values: ({ caption, rows }) =>
+    captionHtml(caption) + styled("pre", STYLE.values, escapeHtml(valuesText(rows))),
+  histogram: histogramHtml,
+  picture: pictureHtml,
+  scale: scaleHtml,
+  note: ({ text }) => styled("div", STYLE.note, escapeHtml(text)),
+};
 
 /** Writes an element with a style around what it contains. */
 function styled(tag: string, style: string, contents: string): string {
@@ -101,10 +91,6 @@ function tableHtml({ header, align, rows }: Part<"table">): string {
   const table = `<thead>${styled("tr", STYLE.row, headings.join(""))}</thead>
 <tbody>${rows.map(line).join("\n")}</tbody>`;
   return styled("div", STYLE.scroll, styled("table", STYLE.table, table));
-}
-
-function valuesHtml({ caption, rows }: Part<"values">): string {
-  return captionHtml(caption) + styled("pre", STYLE.values, escapeHtml(valuesText(rows)));
 }
 
 function histogramHtml({ counts, lowest, highest }: Part<"histogram">): string {

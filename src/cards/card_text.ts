@@ -2,7 +2,7 @@
 
 import { visibleText } from "../words/format.ts";
 import { formatTable } from "../words/text_table.ts";
-import type { BarSegment, Card, CardPart } from "./card.ts";
+import type { Card, CardPart, Part } from "./card.ts";
 
 const BAR_WIDTH = 40;
 const FILL_CHARACTERS = { solid: "█", hatched: "▒", dotted: "░", empty: "·" } as const;
@@ -12,29 +12,23 @@ const HISTOGRAM_CHARACTERS = " ▁▂▃▄▅▆▇█";
 export function cardText(card: Card): string {
   const state = card.state === undefined ? "" : ` [${card.state}]`;
   const heading = `${card.kind} ${visibleText(card.title)}${state}: ${card.summary}`;
-  return [heading.trimStart(), ...card.parts.map(partText)].join("\n");
+  return [heading.trimStart(), ...card.parts.map((part) => WRITERS[part.type](part as never))].join(
+    "\n",
+  );
 }
 
-function partText(part: CardPart): string {
-  switch (part.type) {
-    case "facts":
-      return part.facts.map(([name, value]) => `${visibleText(`${name}: ${value}`)}`).join("\n");
-    case "bar":
-      return barText(part.segments, part.caption);
-    case "table":
-      return formatTable([part.header, ...part.rows.map((row) => row.cells)], part.align);
-    case "values":
-      return `${part.caption}:\n${valuesText(part.rows)}`;
-    case "histogram":
-      return `${part.lowest} ${histogramText(part.counts)} ${part.highest}`;
-    case "picture":
-      return part.words;
-    case "scale":
-      return `colours from ${part.lowest} to ${part.highest}`;
-    case "note":
-      return part.text;
-  }
-}
+/** Writes each type of parts. */
+const WRITERS: { readonly [T in CardPart["type"]]: (part: Part<T>) => string } = {
+  facts: ({ facts }) => facts.map((fact) => visibleText(fact.join(": "))).join("\n"),
+  bar: barText,
+  table: ({ header, rows, align }) =>
+    formatTable([header, ...rows.map(({ cells }) => cells)], align),
+  values: ({ caption, rows }) => `${caption}:\n${valuesText(rows)}`,
+  histogram: ({ lowest, counts, highest }) => `${lowest} ${histogramText(counts)} ${highest}`,
+  picture: ({ words }) => words,
+  scale: ({ lowest, highest }) => `colours from ${lowest} to ${highest}`,
+  note: ({ text }) => text,
+};
 
 /** Lays numbers out in columns, aligned to the right. */
 export function valuesText(rows: readonly (readonly string[])[]): string {
@@ -42,7 +36,7 @@ export function valuesText(rows: readonly (readonly string[])[]): string {
   return formatTable(rows, Array(columnCount).fill("right"));
 }
 
-function barText(segments: readonly BarSegment[], caption: string | undefined): string {
+function barText({ segments, caption }: Part<"bar">): string {
   const total = segments.reduce((sum, segment) => sum + segment.amount, 0);
   const bar = segments.map(({ amount, fill }) =>
     FILL_CHARACTERS[fill].repeat(

@@ -1,22 +1,25 @@
 // The card of a device: its properties, its memory by use, and the speed of its bus.
 
 import { inNotebook, survivesStop } from "../accounting/notebook_kernel.ts";
-import type { CudaDevice } from "../device/device.ts";
+import { CudaDevice } from "../device/device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
 import { describeBus } from "../measure/bus.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Card, type CardPart, factsPart } from "./card.ts";
+import { type Card, type CardPart, factsPart, note } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
+import { show } from "./show_card.ts";
+
+show(CudaDevice, shownDeviceCard);
 
 /** Devices that have shown a card. */
 const shown = new WeakSet<CudaDevice>();
 
 /** Makes the card that a device shows; its first one tells about a kernel that Stop would end. */
-export function shownDeviceCard(gpu: CudaDevice): Card {
+function shownDeviceCard(gpu: CudaDevice): Card {
   const card = deviceCard(gpu);
   if (shown.has(gpu) || !inNotebook() || survivesStop()) return card;
   shown.add(gpu);
-  return { ...card, parts: [...card.parts, { type: "note", text: STOP_WORDS }] };
+  return { ...card, parts: [...card.parts, ...note(STOP_WORDS)] };
 }
 
 const STOP_WORDS = "Stop ends this kernel, with its variables and its GPU memory. " +
@@ -60,6 +63,6 @@ function factsOf({ info, context }: CudaDevice, memory: DeviceMemory): CardPart[
     ["peak", formatBytes(peakBytes)],
     ["host memory", formatBytes(hostBytes)],
     ["copy engines", String(copyEngineCount)],
-    ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
+    ["PCI", pciBusId || undefined],
   ]);
 }

@@ -2,7 +2,7 @@
 
 import { GgufModel } from "../interop/gguf/model.ts";
 import { modelCard } from "./model_card.ts";
-import { show } from "./show_class.ts";
+import { show } from "./show_card.ts";
 
 show(GgufModel, (model) => {
   return modelCard(model, { heading: "format", words: (_, name) => model.format(name) });

@@ -2,14 +2,20 @@
 
 import { formatShape } from "../buffers/shape.ts";
 import type { CudaDevice } from "../device/device.ts";
-import type { DeviceList } from "../device/device_list.ts";
-import type { DeviceLink, Topology } from "../device/topology.ts";
-import type { DeviceGroup } from "../group/device_group.ts";
-import type { DeviceParts } from "../spread/device_parts.ts";
+import { DeviceList } from "../device/device_list.ts";
+import { type DeviceLink, Topology } from "../device/topology.ts";
+import { DeviceGroup } from "../group/device_group.ts";
+import { DeviceParts } from "../spread/device_parts.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Card, table } from "./card.ts";
+import { type Card, note, table } from "./card.ts";
+import { show } from "./show_card.ts";
 
-export function listCard(gpus: DeviceList<CudaDevice>): Card {
+show<DeviceList<CudaDevice>>(DeviceList, listCard);
+show(DeviceParts, partsCard);
+show(DeviceGroup, deviceGroupCard);
+show(Topology, topologyCard);
+
+function listCard(gpus: DeviceList<CudaDevice>): Card {
   const rows = gpus.map((gpu, rank) => ({
     cells: [String(rank), String(gpu.ordinal), gpu.name, freeWords(gpu)],
   }));
@@ -22,12 +28,10 @@ export function listCard(gpus: DeviceList<CudaDevice>): Card {
   };
 }
 
-/** Makes the card of an array on several devices. */
-export function partsCard(parts: DeviceParts): Card {
+function partsCard(parts: DeviceParts): Card {
   const { dtype, shape, label, split, offsets, firstPart, disposed, replicatedBy } = parts;
   const type = formatShape(dtype, shape);
   const buffers = disposed ? [] : parts.buffers;
-  const largest = Math.max(1, ...buffers.map(({ byteLength }) => byteLength));
   const rows = buffers.map(({ deviceOrdinal, shape, byteLength }, part) => ({
     cells: [
       String(deviceOrdinal),
@@ -35,7 +39,7 @@ export function partsCard(parts: DeviceParts): Card {
       `[${shape.join(", ")}]`,
       formatBytes(byteLength),
     ],
-    share: byteLength / largest,
+    amount: byteLength,
   }));
   const how = split === "replicate"
     ? `all of it on each of ${formatCount(parts.length, "device")}`
@@ -56,7 +60,7 @@ export function partsCard(parts: DeviceParts): Card {
   };
 }
 
-export function deviceGroupCard(group: DeviceGroup): Card {
+function deviceGroupCard(group: DeviceGroup): Card {
   const { name, ordinals, size, ranks: own, ncclVersion, failure, disposed } = group;
   const ranks = ordinals.map((ordinal, at) => `rank ${own[at]} is device ${ordinal}`).join(", ");
   const state = disposed ? "disposed" : failure === undefined ? undefined : "error";
@@ -65,12 +69,11 @@ export function deviceGroupCard(group: DeviceGroup): Card {
     kind: "DeviceGroup",
     state,
     summary: `${formatCount(size, "rank")} over NCCL ${ncclVersion}; ${ranks}`,
-    parts: failure === undefined ? [] : [{ type: "note", text: failure.message }],
+    parts: note(failure?.message),
   };
 }
 
-/** Makes the card of the links between devices: a row for each device, a column for each other one. */
-export function topologyCard({ devices, links }: Topology): Card {
+function topologyCard({ devices, links }: Topology): Card {
   const rows = devices.map(({ ordinal, name, numaNode, nvlinkCount }, rank) => ({
     cells: [
       String(ordinal),

@@ -1,38 +1,39 @@
 // The card of gpu.live(): objects that hold memory, largest first, and those left by re-run cells.
 
-import type { LiveGroups } from "../device/live_groups.ts";
+import { LiveTable } from "../device/live.ts";
+import { LiveGroups } from "../device/live_groups.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
-import { type Card, type CardPart, table } from "./card.ts";
+import { type Card, type CardPart, hiddenNote, note, table } from "./card.ts";
+import { show } from "./show_card.ts";
+
+show(LiveTable, ({ objects, hint }) => liveCard(objects, hint));
+show(LiveGroups, groupsCard);
 
 /** The most rows shown, so that the card stays small. */
 const SHOWN_ROWS = 30;
 
 /** Makes the card of live objects, which come largest first. */
 export function liveCard(objects: readonly LiveObject[], hint = ""): Card {
-  const bytes = sumOf(objects);
   return {
     title: `${objects.length} live`,
     kind: "LiveTable",
-    summary: objects.length === 0 ? "nothing is held" : `${formatBytes(bytes)} held`,
-    parts: objects.length === 0 ? [] : [rows(objects), ...hiddenNote(objects), ...noteOf(hint)],
+    summary: heldWords(objects),
+    parts: objects.length === 0 ? [] : [rows(objects), ...hiddenWords(objects), ...note(hint)],
   };
 }
 
-/** Makes the card of groups of live objects, which come largest first. */
-export function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
-  const bytes = sumOf(groups);
-  const largest = groups.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
+function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
   const rows = groups.slice(0, SHOWN_ROWS).map(({ name = "unknown", count, byteLength }) => ({
     cells: [name, String(count), sizeText(byteLength)],
-    share: byteLength / largest,
+    amount: byteLength,
   }));
   const shown = table({ [heading]: "left", count: "right", size: "right" }, rows);
   return {
     title: `live by ${key}`,
     kind: "LiveGroups",
-    summary: groups.length === 0 ? "nothing is held" : `${formatBytes(bytes)} held`,
-    parts: groups.length === 0 ? [] : [shown, ...hiddenNote(groups), ...noteOf(hint)],
+    summary: heldWords(groups),
+    parts: groups.length === 0 ? [] : [shown, ...hiddenWords(groups), ...note(hint)],
   };
 }
 
@@ -50,30 +51,32 @@ export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
       `ran again`,
     parts: [
       rows(groups.flat()),
-      {
-        type: "note",
-        text:
-          "Nothing disposes a cell's variables when it runs again. gpu.slot(name, make) frees " +
+      ...note(
+        "Nothing disposes a cell's variables when it runs again. gpu.slot(name, make) frees " +
           "the former holder, gpu.scope(...) frees at its end, gpu.disposeAll() frees everything",
-      },
+      ),
     ],
   };
 }
 
 function rows(objects: readonly LiveObject[]): CardPart {
-  const largest = objects.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
   const shown = objects.slice(0, SHOWN_ROWS);
   const hasScopes = shown.some(({ scope }) => scope !== undefined);
-  return {
-    type: "table",
-    header: ["name", "kind", "size", "age", "made at", ...(hasScopes ? ["track"] : [])],
-    align: ["left", "left", "right", "right"],
-    rows: shown.map(({ name, kind, byteLength, ageSeconds, origin = "", scope = "", asleep }) => {
+  const columns = {
+    name: "left",
+    kind: "left",
+    size: "right",
+    age: "right",
+    "made at": "left",
+  } as const;
+  return table(
+    hasScopes ? { ...columns, track: "left" } : columns,
+    shown.map(({ name, kind, byteLength, ageSeconds, origin = "", scope = "", asleep }) => {
       const kindWords = asleep === undefined ? kind : `${kind}, asleep`;
       const cells = [name, kindWords, sizeText(byteLength), formatSeconds(ageSeconds), origin];
-      return { cells: hasScopes ? [...cells, scope] : cells, share: byteLength / largest };
+      return { cells: hasScopes ? [...cells, scope] : cells, amount: byteLength };
     }),
-  };
+  );
 }
 
 /** Returns a size as text; empty for streams and events, which hold no memory. */
@@ -81,17 +84,13 @@ function sizeText(byteLength: number): string {
   return byteLength === 0 ? "" : formatBytes(byteLength);
 }
 
-function noteOf(text: string): CardPart[] {
-  return text === "" ? [] : [{ type: "note", text }];
+function hiddenWords(objects: readonly { readonly byteLength: number }[]): CardPart[] {
+  const hidden = objects.slice(SHOWN_ROWS);
+  return hiddenNote(hidden.length, `more with ${formatBytes(sumOf(hidden))}`);
 }
 
-function hiddenNote(objects: readonly { readonly byteLength: number }[]): CardPart[] {
-  const hidden = objects.slice(SHOWN_ROWS);
-  if (hidden.length === 0) return [];
-  return [{
-    type: "note",
-    text: `and ${hidden.length} more with ${formatBytes(sumOf(hidden))}`,
-  }];
+function heldWords(objects: readonly { readonly byteLength: number }[]): string {
+  return objects.length === 0 ? "nothing is held" : `${formatBytes(sumOf(objects))} held`;
 }
 
 function sumOf(objects: readonly { readonly byteLength: number }[]): number {

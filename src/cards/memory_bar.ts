@@ -5,12 +5,13 @@ import type { DeviceMemory } from "../device/device_memory.ts";
 import { formatBytes } from "../words/format.ts";
 import type { BarSegment, CardPart } from "./card.ts";
 
-/** A device's memory by use. */
-type MemoryAmounts = Pick<DeviceMemory, "freeBytes" | "liveBytes" | "cachedBytes" | "otherBytes">;
-
-/** Draws a device's memory. */
-export function memoryBar(amounts: MemoryAmounts): CardPart {
-  const { freeBytes, liveBytes, cachedBytes, otherBytes } = amounts;
+/** Draws a device's memory by use. */
+export function memoryBar(
+  { freeBytes, liveBytes, cachedBytes, otherBytes }: Pick<
+    DeviceMemory,
+    "freeBytes" | "liveBytes" | "cachedBytes" | "otherBytes"
+  >,
+): CardPart {
   return {
     type: "bar",
     segments: [

@@ -1,21 +1,29 @@
 // The cards of a device's properties and memory, of a report and a track of it, and of the resources that
 // give it: the stack of adaptors from the outermost to where memory comes from.
 
-import type { MemoryTrack } from "../accounting/memory_track.ts";
-import type { Timeline } from "../accounting/timeline.ts";
-import type { DeviceInfo } from "../device/device_info.ts";
-import type { DeviceMemory } from "../device/device_memory.ts";
-import type { MemoryReport } from "../device/report.ts";
+import { MemoryTrack } from "../accounting/memory_track.ts";
+import { Timeline } from "../accounting/timeline.ts";
+import { DeviceInfo } from "../device/device_info.ts";
+import { DeviceMemory } from "../device/device_memory.ts";
+import { MemoryReport } from "../device/report.ts";
 import { describeBus } from "../measure/bus.ts";
 import { placeOf, stackOf } from "../memory/describe_resource.ts";
+import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Card, type CardRow, factsPart } from "./card.ts";
+import { type Card, type CardRow, factsPart, note } from "./card.ts";
 import { liveCard } from "./live_card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
+import { show } from "./show_card.ts";
 
-/** Makes the card of a device's properties. */
-export function infoCard(info: DeviceInfo): Card {
+show(DeviceInfo, infoCard);
+show(DeviceMemory, memoryCard);
+show(MemoryReport, reportCard);
+show(MemoryTrack, trackCard);
+show(Timeline, timelineCard);
+show(BaseMemoryResource, resourceCard);
+
+function infoCard(info: DeviceInfo): Card {
   const { name, uuid, computeCapability, pciBusId, totalBytes, copyEngineCount, bus } = info;
   return {
     title: name,
@@ -24,14 +32,13 @@ export function infoCard(info: DeviceInfo): Card {
     parts: factsPart([
       ["bus", describeBus(bus)],
       ["copy engines", String(copyEngineCount)],
-      ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
+      ["PCI", pciBusId || undefined],
       ["uuid", uuid],
     ]),
   };
 }
 
-/** Makes the card of a device's memory. */
-export function memoryCard(memory: DeviceMemory): Card {
+function memoryCard(memory: DeviceMemory): Card {
   const { freeBytes, totalBytes, peakBytes, hostBytes } = memory;
   return {
     title: `${formatBytes(freeBytes)} free`,
@@ -45,7 +52,7 @@ export function memoryCard(memory: DeviceMemory): Card {
   };
 }
 
-export function reportCard({ data, live }: MemoryReport): Card {
+function reportCard({ data, live }: MemoryReport): Card {
   const { provenance: { device, driver, vramkit, date }, memory } = data;
   const { parts } = liveCard(live.objects);
   return {
@@ -56,7 +63,7 @@ export function reportCard({ data, live }: MemoryReport): Card {
   };
 }
 
-export function trackCard(track: MemoryTrack): Card {
+function trackCard(track: MemoryTrack): Card {
   const { label, ended, currentBytes, peakBytes, totalBytes, totalCount } = track;
   return {
     title: label,
@@ -69,13 +76,12 @@ export function trackCard(track: MemoryTrack): Card {
   };
 }
 
-export function timelineCard(timeline: Timeline): Card {
+function timelineCard(timeline: Timeline): Card {
   const text = "plotMemoryTimeline(gpu) of vramkit/notebook draws it; iterating gives the events";
-  return { title: "Timeline", kind: "", summary: timeline.state, parts: [{ type: "note", text }] };
+  return { title: "Timeline", kind: "", summary: timeline.state, parts: note(text) };
 }
 
-/** Makes the card of a resource and of all its upstreams. */
-export function resourceCard(resource: MemoryResource): Card {
+function resourceCard(resource: MemoryResource): Card {
   const place = placeOf(resource);
   const stack = stackOf(resource);
   const [outermost, ...upstream] = stack;

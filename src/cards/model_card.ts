@@ -4,11 +4,16 @@ import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { blockOf } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import type { DeviceModel } from "../interop/loaded_contents.ts";
+import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import type { Persistence } from "../persist/persistence.ts";
 import type { DeviceParts } from "../spread/device_parts.ts";
-import type { ShardedModel } from "../spread/sharded_model.ts";
+import { ShardedModel } from "../spread/sharded_model.ts";
 import { cut, formatBytes, formatCount } from "../words/format.ts";
-import { type Card, type CardPart, factsPart } from "./card.ts";
+import { type Card, type CardPart, factsPart, hiddenNote, table } from "./card.ts";
+import { show } from "./show_card.ts";
+
+show(SafetensorsModel, (model) => modelCard(model));
+show(ShardedModel, shardedCard);
 
 type Named<T> = readonly [name: string, tensor: T];
 
@@ -33,8 +38,7 @@ export function modelCard<F extends string>(
   };
 }
 
-/** Makes the card of a model over several devices. */
-export function shardedCard(model: ShardedModel): Card {
+function shardedCard(model: ShardedModel): Card {
   const { byteLength, deviceBytes, disposed, metadata } = model;
   const tensors = [...model];
   const each = deviceBytes.map((bytes) => formatBytes(bytes)).join(", ");
@@ -56,7 +60,7 @@ function asleepWords(tensors: readonly Named<DeviceBuffer>[]): string | undefine
 /** Says what is known about a model that outlives its program. */
 function persistenceParts(model: object): CardPart[] {
   const { persistence } = model as { readonly persistence?: Persistence };
-  return factsPart(persistence === undefined ? [] : [["persisted", `${persistence}`]]);
+  return factsPart([["persisted", persistence?.toString()]]);
 }
 
 function factsOf(metadata: Readonly<Record<string, unknown>>): CardPart[] {
@@ -91,17 +95,15 @@ export function tensorParts<
   column?: TensorColumn<T>,
 ): CardPart[] {
   const sorted = tensors.toSorted(([, a], [, b]) => b.byteLength - a.byteLength);
-  const largest = Math.max(1, sorted[0]?.[1].byteLength ?? 1);
   const rows = sorted.slice(0, SHOWN_TENSORS).map(([name, tensor]) => {
     const { dtype, shape, byteLength } = tensor;
     const more = column === undefined ? [] : [column.words(tensor, name)];
     const cells = [name, formatShape(dtype, shape), ...more, formatBytes(byteLength)];
-    return { cells, share: byteLength / largest };
+    return { cells, amount: byteLength };
   });
-  const more = column === undefined ? [] : [column.heading];
-  const header = ["name", "type", ...more, sizeHeading];
-  const align = header.map((heading) => heading === sizeHeading ? "right" : "left");
-  const hiddenCount = tensors.length - SHOWN_TENSORS;
-  const note = { type: "note", text: `and ${hiddenCount} smaller ones` } as const;
-  return [{ type: "table", header, align, rows }, ...(hiddenCount > 0 ? [note] : [])];
+  const more = column === undefined ? {} : { [column.heading]: "left" as const };
+  return [
+    table({ name: "left", type: "left", ...more, [sizeHeading]: "right" }, rows),
+    ...hiddenNote(tensors.length - SHOWN_TENSORS, "smaller ones"),
+  ];
 }

@@ -130,7 +130,8 @@ function readElements(
     const values = bytes === undefined ? [] : scalarsIn(dtype, bytes);
     for (let at = first; at < first + length; at++) {
       const value = values[at - first];
-      texts.set(at, value === undefined ? UNWRITTEN : textIn(dtype, value));
+      const shown = dtype === "bool" ? value !== 0 : value;
+      texts.set(at, value === undefined ? UNWRITTEN : textOf(shown as HostValue));
     }
   }
   return texts;
@@ -176,10 +177,6 @@ function isQuiet({ usage, context }: Allocation): boolean {
     if (streams.every((stream) => stream.disposed || stream.isIdle)) return true;
   } while (performance.now() < deadline);
   return false;
-}
-
-function textIn(dtype: DType, value: HostValue): string {
-  return textOf(dtype === "bool" ? value !== 0 : value);
 }
 
 /** Whole numbers are written out up to this size; a float's digits beyond it mean nothing. */

@@ -1,14 +1,18 @@
 // The cards of streams, events and graphs: whether the GPU is done with the queued work.
 
-import type { Context } from "../driver/context.ts";
-import type { CudaGraph } from "../graph/graph.ts";
+import { CudaGraph } from "../graph/graph.ts";
 import { isCaptured } from "../order/capture.ts";
-import { type CudaEvent, markOf } from "../order/event.ts";
-import { type CudaStream, queueOf } from "../order/stream.ts";
+import { CudaEvent, markOf } from "../order/event.ts";
+import { CudaStream, queueOf } from "../order/stream.ts";
 import { formatAddress, formatCount, messageOf } from "../words/format.ts";
 import { type Card, factsPart } from "./card.ts";
+import { show } from "./show_card.ts";
 
-export function streamCard(stream: CudaStream): Card {
+show(CudaStream, streamCard);
+show(CudaEvent, eventCard);
+show(CudaGraph, graphCard);
+
+function streamCard(stream: CudaStream): Card {
   const words = { done: "idle", busy: "working on what was queued" };
   return queueCard("CudaStream", stream, [`${stream.priority} priority`], () => ({
     progress: isCaptured(stream) ? "being captured" : progressWords(() => stream.isIdle, words),
@@ -16,7 +20,7 @@ export function streamCard(stream: CudaStream): Card {
   }));
 }
 
-export function eventCard(event: CudaEvent): Card {
+function eventCard(event: CudaEvent): Card {
   const words = { done: "passed, or never recorded", busy: "the GPU has not come to it yet" };
   return queueCard(
     "CudaEvent",
@@ -31,24 +35,17 @@ export function eventCard(event: CudaEvent): Card {
   );
 }
 
-export function graphCard(graph: CudaGraph): Card {
+function graphCard(graph: CudaGraph): Card {
   const { nodeCount, launchCount } = graph;
   return queueCard("CudaGraph", graph, [formatCount(nodeCount, "node")], () => ({
     progress: `launched ${formatCount(launchCount, "time")}`,
   }));
 }
 
-/** The properties that streams, events and graphs share. */
-interface Queue {
-  readonly name: string;
-  readonly context: Context;
-  readonly disposed: boolean;
-}
-
 /** Makes a card with the object's state and, unless it was disposed, the progress of the GPU. */
 function queueCard(
   kind: string,
-  { name, context: { ordinal }, disposed }: Queue,
+  { name, context: { ordinal }, disposed }: CudaStream | CudaEvent | CudaGraph,
   qualities: readonly string[],
   look: () => { readonly progress: string; readonly handle?: bigint },
 ): Card {
@@ -59,7 +56,7 @@ function queueCard(
     title: name,
     kind,
     summary: `${progress}; ${what}`,
-    parts: factsPart(handle === undefined ? [] : [["handle", formatAddress(handle)]]),
+    parts: factsPart([["handle", handle === undefined ? undefined : formatAddress(handle)]]),
   };
 }
 

@@ -1,35 +1,41 @@
 // The cards of results: the time of work, a summary of a buffer's values, and a buffer shown as a picture.
 
 import { colorAt } from "../buffers/color_map.ts";
-import type { BufferImage } from "../buffers/image.ts";
-import type { BufferSummary } from "../buffers/summary.ts";
-import type { OverlapTrace } from "../measure/overlap.ts";
-import type { Timing } from "../measure/timing.ts";
+import { BufferImage } from "../buffers/image.ts";
+import { BufferSummary } from "../buffers/summary.ts";
+import { OverlapTrace } from "../measure/overlap.ts";
+import { Timing } from "../measure/timing.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
-import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
+import { type Card, type CardPart, factsPart, hiddenNote, MODELLED, note, table } from "./card.ts";
 import { textOf } from "./preview.ts";
+import { show } from "./show_card.ts";
+
+show(Timing, timingCard);
+show(OverlapTrace, overlapCard);
+show(BufferSummary, summaryCard);
+show(BufferImage, imageCard);
 
 const SHOWN_SPANS = 20;
 
 /** Colours of the scale below a picture. */
 const SCALE_STEPS = 24;
 
-export function timingCard(timing: Timing): Card {
+function timingCard(timing: Timing): Card {
   const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled } = timing;
-  const copied: (readonly [string, string])[] = copiedBytes === 0 ? [] : [
-    ["copied", formatBytes(copiedBytes)],
-    ["speed", formatSpeed(gigabytesPerSecond)],
-  ];
+  const isCopy = copiedBytes > 0;
   return {
     title: formatSeconds(gpuSeconds),
     kind: "Timing",
     summary: isModelled ? MODELLED : "on the GPU's clock",
-    parts: [{ type: "facts", facts: [["host", formatSeconds(hostSeconds)], ...copied] }],
+    parts: factsPart([
+      ["host", formatSeconds(hostSeconds)],
+      ["copied", isCopy ? formatBytes(copiedBytes) : undefined],
+      ["speed", isCopy ? formatSpeed(gigabytesPerSecond) : undefined],
+    ]),
   };
 }
 
-/** Makes the card of a trace: its pieces in the order in which they began. */
-export function overlapCard(trace: OverlapTrace): Card {
+function overlapCard(trace: OverlapTrace): Card {
   const { device, spans, activeSeconds, parallelism, gigabytesPerSecond, isModelled } = trace;
   const sorted = spans.toSorted((a, b) => a.startSeconds - b.startSeconds);
   const rows = sorted.slice(0, SHOWN_SPANS).map(({ name, lane, startSeconds, endSeconds }) => ({
@@ -49,7 +55,7 @@ export function overlapCard(trace: OverlapTrace): Card {
   };
 }
 
-export function summaryCard(summary: BufferSummary): Card {
+function summaryCard(summary: BufferSummary): Card {
   const { name, type, length, sampleCount, nonFiniteCount, zeroCount } = summary;
   const { lowest, highest, mean, meanError, deviation, quartiles, histogram } = summary;
   const seen = sampleCount === length
@@ -58,8 +64,10 @@ export function summaryCard(summary: BufferSummary): Card {
       `evenly spread`;
   const card = { title: name, kind: "BufferSummary", summary: `${type}, ${seen}` };
   if (lowest === null || highest === null || mean === null || quartiles === null) {
-    const text = length === 0 ? "no values" : `${nonFiniteCount} NaN or infinite`;
-    return { ...card, parts: [{ type: "note", text }] };
+    return {
+      ...card,
+      parts: note(length === 0 ? "no values" : `${nonFiniteCount} NaN or infinite`),
+    };
   }
   // Two digits: an error is known no better.
   const error = meanError ? ` ± ${textOf(Number(meanError.toPrecision(2)))}` : "";
@@ -81,8 +89,7 @@ export function summaryCard(summary: BufferSummary): Card {
   };
 }
 
-/** Makes the card of a picture. */
-export function imageCard(image: BufferImage): Card {
+function imageCard(image: BufferImage): Card {
   const { name, width, height, step, range, colors, png } = image;
   const [rowStep, columnStep] = step;
   const thinned = rowStep === 1 && columnStep === 1

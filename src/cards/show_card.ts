@@ -1,4 +1,5 @@
-// Cards as notebooks show them, as HTML and as text: making a card may fail, showing it may not.
+// Cards as notebooks show them, as HTML and as text: making a card may fail, showing it may not. Classes get
+// their cards here, and know nothing of them.
 
 import { messageOf } from "../words/format.ts";
 import type { Card } from "./card.ts";
@@ -34,4 +35,44 @@ function makeSafely(makeCard: () => Card): Card {
     const summary = messageOf(error);
     return { title: "Cannot be shown", kind: "card", state: "error", summary, parts: [] };
   }
+}
+
+/** A class, whether or not others may construct it. */
+interface Shown<T> {
+  readonly prototype: T;
+}
+
+/** Gives a class's objects a card in notebooks, and its text elsewhere if they have no other. */
+export function show<T extends object>(
+  { prototype }: Shown<T>,
+  makeCard: (shown: T) => Card,
+): void {
+  showInCells({ prototype }, makeCard);
+  const text = Symbol.for("Deno.customInspect");
+  const words = (shown: T): string => textOfCard(() => makeCard(shown));
+  if (!(text in prototype)) define(prototype, text, words);
+  if (prototype.toString === Object.prototype.toString) define(prototype, "toString", words);
+}
+
+/** Gives a class's objects a card in notebooks only: the console shows errors best by itself. */
+export function showInCells<T extends object>(
+  { prototype }: Shown<T>,
+  makeCard: (shown: T) => Card,
+): void {
+  const card = Symbol.for("Jupyter.display");
+  define(prototype, card, (shown: T) => showCard(() => makeCard(shown)));
+}
+
+function define<T extends object>(
+  prototype: T,
+  name: PropertyKey,
+  method: (shown: T) => unknown,
+): void {
+  Object.defineProperty(prototype, name, {
+    configurable: true,
+    writable: true,
+    value(this: T) {
+      return method(this);
+    },
+  });
 }

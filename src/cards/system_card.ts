@@ -1,13 +1,13 @@
 // The card of a device's state in the system: load, memory of all programs, and facts in words.
 // The doctor prints the same facts.
 
-import type { SystemState } from "../device/system_state.ts";
+import { SystemState } from "../device/system_state.ts";
 import { formatBytes } from "../words/format.ts";
-import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
+import { type Card, type CardPart, factsPart, hiddenNote, MODELLED, note, table } from "./card.ts";
 import { segment } from "./memory_bar.ts";
+import { show } from "./show_card.ts";
 
-/** A fact's name and its value in words. */
-export type SystemFact = readonly [name: string, value: string];
+show(SystemState, systemCard);
 
 /** The most rows shown, so that the card stays small. */
 const SHOWN_PROCESSES = 20;
@@ -28,7 +28,7 @@ export function systemCard(state: SystemState): Card {
     parts: [
       ...loadBar("GPU", state.gpuUtilizationPercent),
       ...memoryBar(state),
-      { type: "facts", facts: systemFacts(state) },
+      ...factsPart(systemFacts(state)),
       ...processTable(state),
       ...migNote(state),
     ],
@@ -36,7 +36,9 @@ export function systemCard(state: SystemState): Card {
 }
 
 /** Returns the known facts in words, in the order of nvidia-smi; unknown ones are left out. */
-export function systemFacts(state: SystemState): readonly SystemFact[] {
+export function systemFacts(
+  state: SystemState,
+): readonly (readonly [name: string, value: string])[] {
   const { powerWatts, powerLimitWatts, throttleReasons } = state;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["memory utilization", withUnit(state.memoryUtilizationPercent, "%")],
@@ -100,17 +102,11 @@ function memoryBar(state: SystemState): CardPart[] {
 }
 
 function processTable({ processes, memoryTotalBytes }: SystemState): CardPart[] {
-  if (processes === undefined) {
-    return [{ type: "note", text: "The system does not say which programs use the device" }];
-  }
-  if (processes.length === 0) {
-    return [{ type: "note", text: "The system shows no program that uses the device" }];
-  }
+  if (processes === undefined) return note("The system does not say which programs use the device");
+  if (processes.length === 0) return note("The system shows no program that uses the device");
   const rows = processes.slice(0, SHOWN_PROCESSES).map((process) => ({
     cells: processCells(process),
-    ...(memoryTotalBytes === undefined
-      ? {}
-      : { share: (process.memoryBytes ?? 0) / memoryTotalBytes }),
+    share: memoryTotalBytes && (process.memoryBytes ?? 0) / memoryTotalBytes,
   }));
   return [
     table({ pid: "right", program: "left", memory: "right" }, rows),
@@ -130,11 +126,8 @@ function processCells(
 }
 
 function migNote({ uuid }: SystemState): CardPart[] {
-  if (!uuid.startsWith("MIG-")) return [];
-  return [{
-    type: "note",
-    text: "Memory and programs are this MIG device's; the rest is that of the GPU around it",
-  }];
+  const words = "Memory and programs are this MIG device's; the rest is that of the GPU around it";
+  return note(uuid.startsWith("MIG-") ? words : undefined);
 }
 
 function formatLink(state: SystemState): string | undefined {

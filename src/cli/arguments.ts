@@ -6,47 +6,13 @@ import { formatBytes, messageOf, parseBytes, visibleLines } from "../words/forma
 import { describeParseError, hintAt } from "../words/parse_error.ts";
 
 /** The options of the command line. */
-export interface CliOptions {
-  /** Bytes of the largest copy to measure. */
-  readonly largestBytes: number;
-  readonly ordinal: number;
-  readonly driver: "auto" | "cuda" | "simulated";
-  /** Folder for files. */
-  readonly out: string;
-  /** Folder whose disk is measured. */
-  readonly folder: string | undefined;
-  readonly json: boolean;
-  /** Removes the kernel that the command installs. */
-  readonly remove: boolean;
-  /** Measures nvbandwidth's cases. */
-  readonly cases: boolean;
-  /** Bytes of a copy in these cases; nvbandwidth's when left out. */
-  readonly caseBytes: number | undefined;
-  /** Words after the command, for `persisted`: `["forget", "llama"]`. */
-  readonly words: readonly string[];
-  /** A file with nvbandwidth's output to compare them with, or the first report of a machine. */
-  readonly compare: string | undefined;
-  /** The command line names a device; `machine` takes all otherwise. */
-  readonly isOfOne: boolean;
-}
-
-/** Names of the commands. */
-export type Command =
-  | "demo"
-  | "bandwidth"
-  | "calibrate"
-  | "doctor"
-  | "kernel"
-  | "persisted"
-  | "machine"
-  | "help"
-  | "version";
+export type CliOptions = ReturnType<typeof readOptions>;
 
 const PLACE = ["device", "driver"];
 const SIZES = ["largest", "full"];
 
 /** The commands, and the options that each of them has. */
-export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly string[]>> = {
+export const COMMANDS = {
   demo: [...PLACE, ...SIZES, "out"],
   bandwidth: [...PLACE, ...SIZES, "json", "cases", "compare"],
   calibrate: [...PLACE, "folder", "json"],
@@ -55,7 +21,10 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
   persisted: ["json"],
   machine: [...PLACE, "out", "folder", "json", "compare"],
   help: [],
-};
+} satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Names of the commands. */
+export type Command = keyof typeof COMMANDS | "version";
 
 /** A wrong argument on the command line: exit code 2. */
 export class UsageError extends Error {
@@ -97,12 +66,13 @@ export function readArguments(args: readonly string[]): CliArguments {
     throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
   }
   if (isHelp) return { command: "help", topic, options: readOptions(values) };
+  const known: readonly string[] = COMMANDS[command];
   for (const token of tokens) {
-    if (token.kind !== "option" || COMMANDS[command].includes(token.name)) continue;
+    if (token.kind !== "option" || known.includes(token.name)) continue;
     throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);
   }
   const words = command === "persisted" ? wordsAfter(rest) : rest;
-  return { command, topic, options: { ...readOptions(values, command), words } };
+  return { command, topic, options: readOptions(values, command, words) };
 }
 
 /** The words that may follow `persisted`, and how many follow each of them. */
@@ -157,8 +127,8 @@ function parse(args: readonly string[]) {
   }
 }
 
-function readOptions(values: Values, command?: Command): CliOptions {
-  const { device = "0", driver, out, folder, json, cases, compare, remove } = values;
+function readOptions(values: Values, command?: Command, words: readonly string[] = []) {
+  const { device = "0", driver, out, folder, json, cases, compare } = values;
   if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
     throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
   }
@@ -180,18 +150,19 @@ function readOptions(values: Values, command?: Command): CliOptions {
   }
   const largestBytes = readLargest(values);
   return {
-    largestBytes,
+    ...values,
+    driver: driver as "auto" | "cuda" | "simulated",
     ordinal: Number(device),
-    driver,
-    out,
-    folder,
-    json,
-    remove,
-    cases: cases || compare !== undefined,
-    caseBytes: values.largest === undefined ? undefined : largestBytes,
-    compare,
+    /** The command line names a device; `machine` takes all otherwise. */
     isOfOne: values.device !== undefined,
-    words: [],
+    /** Bytes of the largest copy to measure. */
+    largestBytes,
+    /** Measures nvbandwidth's cases. */
+    cases: cases || compare !== undefined,
+    /** Bytes of a copy in these cases; nvbandwidth's when left out. */
+    caseBytes: values.largest === undefined ? undefined : largestBytes,
+    /** Words after the command, for `persisted`: `["forget", "llama"]`. */
+    words,
   };
 }
 

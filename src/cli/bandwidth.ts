@@ -7,7 +7,7 @@ import { sizesUpTo } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { CASE_BYTES, COPY_CASES } from "../measure/copy_cases.ts";
 import { LATENCY_CASES } from "../measure/latency_cases.ts";
-import { nvbandwidthDocument, parseNvbandwidth } from "../measure/nvbandwidth.ts";
+import { casesOf, nvbandwidthDocument, parseNvbandwidth } from "../measure/nvbandwidth.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
 import { progressSurface } from "../notebook/progress_surfaces.ts";
 import { formatBytes, messageOf } from "../words/format.ts";
@@ -51,15 +51,8 @@ async function readNvbandwidth(path: string): Promise<Map<string, number>> {
 }
 
 /** Returns a table of our speeds, nvbandwidth's and their ratio. */
-function compareCases(
-  { cases, latencies }: BandwidthResult,
-  theirs: Map<string, number>,
-): string {
-  const ours = [
-    ...cases.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond] as const),
-    ...latencies.map(({ name, secondsPerAccess }) => [name, secondsPerAccess * 1e9] as const),
-  ];
-  const rows = ours.map(([name, our]) => {
+function compareCases(result: BandwidthResult, theirs: Map<string, number>): string {
+  const rows = casesOf(result).map(({ name, gigabytesPerSecond: our }) => {
     const their = theirs.get(name);
     const ratio = their === undefined ? "" : (our / their).toFixed(3);
     return [name, our.toPrecision(4), their?.toPrecision(4) ?? "", ratio];

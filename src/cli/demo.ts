@@ -6,7 +6,6 @@ import { formatBandwidth } from "../cards/bandwidth_card.ts";
 import { CudaDevice } from "../device/device.ts";
 import { reasonOf } from "../disk/system_error.ts";
 import { allocateBits, type DType, DTYPE_NAMES, elementBytes, packLength } from "../dtype.ts";
-import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { fillPattern, findMismatch } from "../measure/pattern.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
@@ -26,7 +25,10 @@ export async function runDemo(options: CliOptions): Promise<number> {
   const wrong = await roundTrips(gpu);
   const result = await measure(gpu, { largestBytes: options.largestBytes });
   console.log(formatBandwidth(result));
-  await writeFiles(result, options.out);
+  const json = join(options.out, "bandwidth.json");
+  await Deno.writeTextFile(json, JSON.stringify(result, null, 2) + "\n");
+  const plot = () => plotBandwidth(result).toPage(`Bandwidth of ${gpu.name}`);
+  await writePage(join(options.out, "bandwidth.html"), plot, json);
   const live = gpu.live().byteLength;
   if (live > 0) console.error(`Cannot finish cleanly: ${formatBytes(live)} still live`);
   return wrong === 0 && live === 0 && isVerified(result) ? 0 : 1;
@@ -46,20 +48,21 @@ export async function canWriteInto(out: string): Promise<boolean> {
   return false;
 }
 
-/** Writes the numbers, and the chart where plotly.js can be loaded. */
-async function writeFiles(result: BandwidthResult, out: string): Promise<void> {
-  const json = join(out, "bandwidth.json");
-  await Deno.writeTextFile(json, JSON.stringify(result, null, 2) + "\n");
+/** Writes a page where plotly.js can be loaded, and says which files there are. */
+export async function writePage(
+  path: string,
+  make: () => Promise<string>,
+  ...others: readonly string[]
+): Promise<void> {
   let page: string;
   try {
-    page = await plotBandwidth(result).toPage(`Bandwidth of ${result.provenance.device}`);
+    page = await make();
   } catch (error) {
-    console.log(`Wrote ${json}; no chart: ${messageOf(error)}`);
+    console.log(`Wrote ${others.join(" and ") || "nothing"}; no page: ${messageOf(error)}`);
     return;
   }
-  const html = join(out, "bandwidth.html");
-  await Deno.writeTextFile(html, page);
-  console.log(`Wrote ${json} and ${html}`);
+  await Deno.writeTextFile(path, page);
+  console.log(`Wrote ${[...others, path].join(" and ")}`);
 }
 
 function describeDevice(gpu: CudaDevice): string {

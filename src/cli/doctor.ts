@@ -9,7 +9,7 @@ import { LibraryError } from "../../ffi/library.ts";
 import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
 import { CudaDevice } from "../device/device.ts";
 import { KeeperConnection } from "../persist/keeper_connection.ts";
-import { listPersisted } from "../persist/persist.ts";
+import { persistedTable } from "../persist/persist.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../words/errors.ts";
 import { formatBytes, formatCount, messageOf } from "../words/format.ts";
 import { VERSION } from "../words/version.ts";
@@ -159,10 +159,9 @@ async function persistedFindings(): Promise<Finding[]> {
   try {
     using keeper = await KeeperConnection.findAny();
     if (keeper === undefined) return [];
-    const rows = await listPersisted();
-    const bytes = rows.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const { count, byteLength } = await persistedTable();
     const text = `persisted memory: process ${keeper.pid} keeps ` +
-      `${formatCount(rows.length, "name")}, ${formatBytes(bytes)}; the command "persisted" lists ` +
+      `${formatCount(count, "name")}, ${formatBytes(byteLength)}; the command "persisted" lists ` +
       `them, "persisted forget NAME" frees one`;
     return [{ status: "note", text }];
   } catch (error) {

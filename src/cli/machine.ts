@@ -8,7 +8,7 @@ import { ProgressBar } from "../notebook/progress_bar.ts";
 import { progressSurface } from "../notebook/progress_surfaces.ts";
 import { messageOf } from "../words/format.ts";
 import { type CliOptions, UsageError } from "./arguments.ts";
-import { canWriteInto } from "./demo.ts";
+import { canWriteInto, writePage } from "./demo.ts";
 
 /** Runs the command; the exit code is 0 for a whole report, whatever it says about the machine. */
 export async function runMachine(options: CliOptions): Promise<number> {
@@ -65,19 +65,5 @@ async function readCard(path: string): Promise<MachineCard> {
     return new MachineCard(JSON.parse(await readText(path)));
   } catch (error) {
     throw new UsageError(`Cannot compare ${path}: ${messageOf(error)}`);
-  }
-}
-
-/** Writes a page where plotly.js can be loaded, and says which files there are. */
-async function writePage(
-  path: string,
-  make: () => Promise<string>,
-  ...others: readonly string[]
-): Promise<void> {
-  try {
-    await Deno.writeTextFile(path, await make());
-    console.log(`Wrote ${[...others, path].join(" and ")}`);
-  } catch (error) {
-    console.log(`Wrote ${others.join(" and ") || "nothing"}; no page: ${messageOf(error)}`);
   }
 }

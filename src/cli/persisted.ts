@@ -69,10 +69,9 @@ async function stop(): Promise<number> {
 async function keeperWords(): Promise<string> {
   using keeper = await KeeperConnection.findAny();
   if (keeper === undefined) return "no keeper runs; gpu.persist() starts one";
-  const rows = await listPersisted();
-  const bytes = rows.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const { count, byteLength } = await persistedTable();
   return `the keeper, process ${keeper.pid} of version ${keeper.kit}, holds ` +
-    `${formatCount(rows.length, "name")}, ${formatBytes(bytes)}`;
+    `${formatCount(count, "name")}, ${formatBytes(byteLength)}`;
 }
 
 /** Waits until the keeper's process is as wanted; returns whether it came to that. */

@@ -3,14 +3,10 @@
 
 import type { AddressRange } from "../accounting/ledger.ts";
 
-/** The ranges that a copy writes and reads. */
-interface RangePair {
-  readonly destination: AddressRange;
-  readonly source: AddressRange;
-}
-
 /** Returns whether no copy writes bytes that another one reads or writes. */
-export function areIndependent(copies: readonly RangePair[]): boolean {
+export function areIndependent(
+  copies: readonly Readonly<Record<"destination" | "source", AddressRange>>[],
+): boolean {
   const destinations = copies.map(({ destination }) => destination);
   const sources = copies.map(({ source }) => source);
   const written = hullInOrder(destinations);

@@ -33,21 +33,16 @@ export class FileChange extends FileWrite {
     this.#options = options;
   }
 
-  override tryBegin(): boolean {
+  protected override open(): LockedFile | undefined {
     const { path, realPath } = this.place;
     requireAccess(realPath, "write");
-    const check = (facts: FileFacts) => this.#check(facts);
-    this.opened = LockedFile.tryOpen(realPath, { check, shownAs: path });
-    if (this.opened === undefined) return false;
-    try {
-      const { isNew, facts: { kind } } = this.opened;
-      if (this.#options.sync && isNew) this.folder = new DiskFile(folderOf(realPath), "read");
-      if (kind === "file") this.#makeRoom();
-    } catch (error) {
-      this.abandon();
-      throw error;
-    }
-    return true;
+    return LockedFile.tryOpen(realPath, { check: (facts) => this.#check(facts), shownAs: path });
+  }
+
+  protected override prepare({ isNew, facts: { kind } }: LockedFile): void {
+    const { realPath } = this.place;
+    if (this.#options.sync && isNew) this.folder = new DiskFile(folderOf(realPath), "read");
+    if (kind === "file") this.#makeRoom();
   }
 
   protected override settle(): void {
@@ -69,10 +64,6 @@ export class FileChange extends FileWrite {
     return (this.#options.fileOffset ?? 0) + this.#options.byteLength;
   }
 
-  get #isWhole(): boolean {
-    return this.#options.fileOffset === undefined;
-  }
-
   #check(facts: FileFacts): void {
     const { path } = this.place;
     checkWritable(path, facts);
@@ -85,10 +76,10 @@ export class FileChange extends FileWrite {
   /** Allocates room first: when there is none, nothing is lost yet. */
   #makeRoom(): void {
     const { file } = this;
-    const { fileOffset = 0, byteLength } = this.#options;
+    const { fileOffset, byteLength } = this.#options;
     this.#byteLength = factsOf(file.descriptor, file.path).byteLength;
-    file.reserve(fileOffset, byteLength);
-    if (!this.#isWhole) return;
+    file.reserve(fileOffset ?? 0, byteLength);
+    if (fileOffset !== undefined) return; // these bytes are not the whole contents
     this.#isTouched = true;
     // Not by way of 0: ext4 would then wait for the disk when the file is closed.
     file.resize(this.#end);

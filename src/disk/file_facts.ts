@@ -9,7 +9,6 @@ import {
   STATX,
   STATX_ATTR_MOUNT_ROOT,
   STATX_BASIC_STATS,
-  type STATX_TIME,
   STATX_TIMES,
 } from "../../ffi/host.ts";
 import { lastErrno, openSystem, systemError, uninterrupted } from "./system_error.ts";
@@ -73,10 +72,6 @@ export function checkRegular(path: string, { kind }: FileFacts): void {
   throw new TypeError(`Cannot use ${visibleText(path)}: it is a ${kind}, expected a regular file`);
 }
 
-function millisecondsOf({ seconds, nanoseconds }: ReturnType<typeof STATX_TIME.decode>): number {
-  return Number(seconds) * 1000 + nanoseconds / 1e6;
-}
-
 function look(
   { directory, path, flags, shownAs = path }: {
     readonly directory: number;
@@ -95,10 +90,11 @@ function look(
   }
   const { mode, size, uid, gid, inode, deviceMajor, deviceMinor, attributes, times } = STATX
     .decode(bytes);
+  const { seconds, nanoseconds } = STATX_TIMES.decode(times).modified;
   return {
     kind: KINDS[mode & S_IF.MT] ?? "device",
     byteLength: Number(size),
-    modifiedAt: millisecondsOf(STATX_TIMES.decode(times).modified),
+    modifiedAt: Number(seconds) * 1000 + nanoseconds / 1e6,
     identity: `${deviceMajor}:${deviceMinor}:${inode}`,
     mode: mode & ~S_IF.MT,
     uid,

@@ -5,10 +5,17 @@ import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, PATH_MAX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
 import { cut, describeValue, messageOf, visibleText } from "../words/format.ts";
+import type { OptionKind } from "../words/options.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
 
 /** Path of a file: a string, or a `file:` URL. */
 export type FilePath = string | URL;
+
+/** A path, for options; whether it can be used is for the call to check. */
+export const PATH: OptionKind = {
+  expected: "a path or a file URL",
+  accepts: (value) => typeof value === "string" || value instanceof URL,
+};
 
 /** Starts of addresses of the web, which `resolve()` would make folders of the current one. */
 const ADDRESS = /^(https?:\/\/|blob:)/i;

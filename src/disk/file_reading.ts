@@ -93,24 +93,19 @@ function openFile(
   note: ((facts: Omit<LoadedFile, "path">) => void) | undefined,
 ): OpenedFile {
   const facts = factsBehind(path);
-  if (facts === undefined) throw notThere(path);
+  if (facts === undefined) {
+    throw new Deno.errors.NotFound(`Cannot open ${visibleText(path)}: ${whyNotThere(path)}`);
+  }
   checkRegular(path, facts); // opening a pipe would wait
   openByDeno(path, { read: true }); // says the last word, as for /proc
-  const file = new DiskFile(path, "read", { followsLinks: true });
-  try {
-    const opened = factsOf(file.descriptor, path);
-    checkRegular(path, opened);
-    const { byteLength, modifiedAt } = opened;
-    note?.({ byteLength, modifiedAt });
-    return { file, byteLength };
-  } catch (error) {
-    file[Symbol.dispose]();
-    throw error;
-  }
-}
-
-function notThere(path: string): Error {
-  return new Deno.errors.NotFound(`Cannot open ${visibleText(path)}: ${whyNotThere(path)}`);
+  using undo = new DisposableStack();
+  const file = undo.use(new DiskFile(path, "read", { followsLinks: true }));
+  const opened = factsOf(file.descriptor, path);
+  checkRegular(path, opened);
+  const { byteLength, modifiedAt } = opened;
+  note?.({ byteLength, modifiedAt });
+  undo.move();
+  return { file, byteLength };
 }
 
 function whyNotThere(path: string): string {

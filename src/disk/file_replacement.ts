@@ -40,22 +40,19 @@ export class FileReplacement extends FileWrite {
     this.#options = options;
   }
 
-  override tryBegin(): boolean {
+  protected override open(): LockedFile | undefined {
     const { path, realPath } = this.place;
     requireWritable(this.place);
     this.#target = factsAt(realPath);
     if (this.#target !== undefined) checkReplaceable(path, this.#target);
     openTarget(this.place);
-    this.opened = this.#openTemporary();
-    if (this.opened === undefined) return false;
-    try {
-      if (this.#options.sync) this.folder = new DiskFile(folderOf(realPath), "read");
-      this.file.reserve(0, this.#options.byteLength);
-    } catch (error) {
-      this.abandon();
-      throw error;
-    }
-    return true;
+    return this.#openTemporary();
+  }
+
+  protected override prepare({ file }: LockedFile): void {
+    const { sync, byteLength } = this.#options;
+    if (sync) this.folder = new DiskFile(folderOf(this.place.realPath), "read");
+    file.reserve(0, byteLength);
   }
 
   override abandon(): void {

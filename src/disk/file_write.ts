@@ -41,7 +41,23 @@ export abstract class FileWrite {
    *
    * @throws Error when it can never begin; everything stays as it was.
    */
-  abstract tryBegin(): boolean;
+  tryBegin(): boolean {
+    this.opened = this.open();
+    if (this.opened === undefined) return false;
+    try {
+      this.prepare(this.opened);
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+    return true;
+  }
+
+  /** Opens and locks the file; returns undefined while another process writes it. */
+  protected abstract open(): LockedFile | undefined;
+
+  /** Opens the folder if that is to be on the disk, too, and allocates room. */
+  protected abstract prepare(opened: LockedFile): void;
 
   /** Undoes the write, unless it was committed; nothing may write into the file any more. */
   abstract abandon(): void;

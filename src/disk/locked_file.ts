@@ -21,13 +21,6 @@ interface LockedFileOptions {
   readonly shownAs?: string | undefined;
 }
 
-interface OpenParts {
-  readonly path: string;
-  readonly file: DiskFile;
-  readonly facts: FileFacts;
-  readonly isNew: boolean;
-}
-
 /** Files whose locks are held. */
 const locked = new Set<LockedFile>();
 
@@ -48,7 +41,10 @@ export class LockedFile implements Disposable {
   readonly isNew: boolean;
   readonly #path: string;
 
-  private constructor({ path, file, facts, isNew }: OpenParts) {
+  private constructor(
+    path: string,
+    { file, facts, isNew }: Pick<LockedFile, "file" | "facts" | "isNew">,
+  ) {
     this.#path = path;
     this.file = file;
     this.facts = facts;
@@ -83,7 +79,7 @@ export class LockedFile implements Disposable {
         if (!isLocked) return undefined;
         opened.move();
         const isNew = before === undefined && facts.byteLength === 0;
-        return new LockedFile({ path, file, facts, isNew });
+        return new LockedFile(path, { file, facts, isNew });
       } catch (error) {
         if (!isRace(error)) {
           if (isMade) removeOrWarn(path); // the write cannot begin; the error to tell is another one

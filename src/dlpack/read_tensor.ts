@@ -6,6 +6,7 @@ import {
   DLManagedTensorVersioned,
   DLPACK_FLAG_BITMASK,
   DLPACK_VERSION,
+  type DLTensor,
 } from "../../ffi/dlpack.ts";
 import { alignmentOf, type DType, elementBytes, insideByte, packLength } from "../dtype.ts";
 import { formatAddress } from "../words/format.ts";
@@ -142,14 +143,10 @@ function typeOf(type: DLDataTypeFields, refuse: Refuse): DType {
   throw refuse(`its elements are ${wordsOf(type)}, a type that buffers lack`);
 }
 
-/** The parts of a struct that describe the layout of its elements. */
-interface Layout {
-  readonly ndim: number;
-  readonly shape: bigint;
-  readonly strides: bigint;
-}
-
-function layoutOf({ ndim, shape: shapeAddress, strides: stridesAddress }: Layout, refuse: Refuse) {
+function layoutOf(
+  { ndim, shape: shapeAddress, strides: stridesAddress }: ReturnType<typeof DLTensor.decode>,
+  refuse: Refuse,
+) {
   if (ndim < 0 || ndim > MAX_AXES) {
     throw refuse(`it has ${ndim} axes, expected 0 to ${MAX_AXES}`, RangeError);
   }

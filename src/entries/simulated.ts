@@ -147,13 +147,13 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
   const settings = {
     devices: deviceCount,
     memoryBytes: parseBytes(memorySize, "memorySize"),
-    driverVersion: parseVersion(cudaVersion),
+    driverVersion: parseVersion("CUDA", cudaVersion),
     peerAccess: options.peers ?? true,
     poolsSupported: options.pools ?? true,
     integrated: options.integrated ?? false,
     concurrentManagedAccess: options.concurrentManagedAccess ?? true,
     kernels: Object.fromEntries(Object.entries(kernels).map(guardedKernel)),
-    ncclVersion: parseNcclVersion(ncclVersion),
+    ncclVersion: parseVersion("NCCL", ncclVersion),
     ranks: (rank: number, call: string) => checkFault(ranks(rank, call), rank),
   };
   requirePointers();
@@ -188,26 +188,22 @@ function checkFault(fault: RankFault | undefined, rank: number): RankFault | und
   throw new TypeError(words);
 }
 
-/** Converts `"12.8"` to the number that cuDriverGetVersion returns. */
-function parseVersion(version: string): number {
-  const [, major, minor] = /^(\d{1,3})\.(\d)$/.exec(version) ?? [];
-  if (major === undefined) {
-    throw new RangeError(
-      `Cannot simulate CUDA ${describeValue(version)}: expected a version such as "12.8"`,
-    );
-  }
-  return Number(major) * 1000 + Number(minor) * 10;
-}
+/** The forms of versions, and the weights of their parts in the numbers that the libraries return. */
+const VERSIONS = {
+  CUDA: { pattern: /^(\d{1,3})\.(\d)$/, weights: [1000, 10], example: "12.8" },
+  NCCL: { pattern: /^(\d)\.(\d{1,2})\.(\d{1,2})$/, weights: [10000, 100, 1], example: "2.28.9" },
+} as const;
 
-/** Converts `"2.28.9"` to the number that ncclGetVersion returns. */
-function parseNcclVersion(version: string): number {
-  const [, major, minor, patch] = /^(\d)\.(\d{1,2})\.(\d{1,2})$/.exec(version) ?? [];
-  if (major === undefined) {
-    throw new RangeError(
-      `Cannot simulate NCCL ${describeValue(version)}: expected a version such as "2.28.9"`,
-    );
+/** Converts `"12.8"` to the number that cuDriverGetVersion returns, and NCCL's versions likewise. */
+function parseVersion(library: keyof typeof VERSIONS, version: string): number {
+  const { pattern, weights, example } = VERSIONS[library];
+  const [, ...parts] = pattern.exec(version) ?? [];
+  if (parts.length > 0) {
+    return weights.reduce((sum, weight, at) => sum + weight * Number(parts[at]), 0);
   }
-  return Number(major) * 10000 + Number(minor) * 100 + Number(patch);
+  throw new RangeError(
+    `Cannot simulate ${library} ${describeValue(version)}: expected a version such as "${example}"`,
+  );
 }
 
 /** Copies a driver so that `fault` is asked before each call. */

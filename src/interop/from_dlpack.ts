@@ -10,7 +10,7 @@ import { checkLayout, contiguousStrides, isContiguous } from "../buffers/strides
 import { DLPackTensor } from "../dlpack/dlpack_tensor.ts";
 import { handedOutBy } from "../dlpack/handed_out.ts";
 import { type ForeignTensor, readTensor, refusal } from "../dlpack/read_tensor.ts";
-import { Context } from "../driver/context.ts";
+import type { Context } from "../driver/context.ts";
 import { DTYPE, type DType, elementBytes, packLength } from "../dtype.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
@@ -70,7 +70,8 @@ export function bufferFromDLPack<D extends DType>(
         "through an array",
     );
   }
-  const tensor = readTensor(struct, { versioned: isVersioned(pointer, options) });
+  const { versioned = true } = pointer instanceof DLPackTensor ? pointer : options;
+  const tensor = readTensor(struct, { versioned });
   if (dtype !== undefined && dtype !== tensor.dtype) {
     throw new TypeError(
       `Cannot use the DLPack struct at ${formatAddress(struct)} as ${dtype}: its elements are ` +
@@ -95,32 +96,21 @@ function adopt<D extends DType>(
   const { address, length, isReadOnly, struct } = tensor;
   const dtype = tensor.dtype as D;
   const byteLength = length * elementBytes(dtype);
-  const layout = {
+  const attributes = byteLength === 0 ? undefined : attributesOf(context, tensor, byteLength);
+  if (attributes !== undefined) checkDevice(tensor, attributes);
+  const buffer = adoptMemory(context, { address, byteLength }, {
     dtype,
     shape: toShape(strided && packLength(dtype) === 1 ? length : tensor.shape),
     isReadOnly,
-  };
-  const named = label === undefined ? layout : { ...layout, label };
-  if (byteLength === 0) {
-    const deallocate = () => endUse(tensor);
-    const buffer = adoptMemory(context, { address, byteLength }, { ...named, deallocate });
-    taken.add(struct);
-    return buffer;
-  }
-  const attributes = attributesOf(context, tensor, byteLength);
-  checkDevice(tensor, attributes);
-  const home = Context.retain(context.driver, attributes.deviceOrdinal);
-  try {
-    const deallocate = () => endUse(tensor);
-    const theirs = stream ?? legacyStreamOf(home);
-    const isOrdered = handedOutBy(struct) !== undefined;
-    const memory = { ...named, stream: theirs, attributes, deallocate, isOrdered };
-    const buffer = adoptMemory(home, { address, byteLength }, memory);
-    taken.add(struct);
-    return buffer;
-  } finally {
-    home.release(); // the buffer keeps it from here on
-  }
+    label,
+    stream,
+    usualStream: legacyStreamOf,
+    attributes,
+    isOrdered: handedOutBy(struct) !== undefined,
+    deallocate: () => endUse(tensor),
+  });
+  taken.add(struct);
+  return buffer;
 }
 
 /**
@@ -165,10 +155,6 @@ function structOf(pointer: DLPackPointer): bigint {
         `or a pointer, or what toDLPack() gave`,
     );
   }
-}
-
-function isVersioned(pointer: DLPackPointer, { versioned = true }: FromDLPackOptions): boolean {
-  return pointer instanceof DLPackTensor ? pointer.versioned : versioned;
 }
 
 function requireContiguous({ struct, shape, strides }: ForeignTensor): void {

@@ -14,6 +14,7 @@ import {
   type PointerAttributes,
   pointerAttributes,
 } from "../memory/pointer_attributes.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { checkSize, describeValue, formatAddress } from "../words/format.ts";
 import { ANYTHING, CALLBACK, OptionSet, SHAPE } from "../words/options.ts";
@@ -69,7 +70,9 @@ interface ForeignMemory<D extends DType> extends HandleOptions<D> {
   readonly shape: Shape;
   readonly isReadOnly?: boolean;
   /** The driver's facts about the address, if they are known already. */
-  readonly attributes?: PointerAttributes;
+  readonly attributes?: PointerAttributes | undefined;
+  /** The stream for memory of a device, unless one is given. */
+  readonly usualStream?: (home: Context) => CudaStream;
   /** The release itself waits for the GPU. */
   readonly isOrdered?: boolean;
 }
@@ -115,7 +118,8 @@ function adopt<D extends DType>(
   const foreign = () => new ForeignMemoryResource(context, release);
   const { resource: given } = options;
   const resource = given === undefined || byteLength === 0 ? foreign() : given; // 0 bytes are nobody's
-  const stream = streamOn(context, options, "memory");
+  const { stream: chosen = options.usualStream?.(context) } = options;
+  const stream = streamOn(context, { stream: chosen }, "memory");
   requireHome(context, given ?? resource);
   // Uses of the same memory are ordered through the record of the buffer that owns it.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);

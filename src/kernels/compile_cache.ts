@@ -3,7 +3,7 @@
 // have written: it would run on the GPU.
 
 import { readVariable } from "../../ffi/library.ts";
-import { readEntries, UNKNOWN_PARAMETER } from "../../ffi/ptx.ts";
+import type { ParameterType } from "../../ffi/ptx.ts";
 import { whyFileIsOpen, whyFolderIsOpen } from "../disk/trusted_file.ts";
 import { warn } from "../words/warning.ts";
 import type { CompiledCode } from "./compiler.ts";
@@ -16,7 +16,7 @@ const MAX_IN_MEMORY = 256;
 const MAX_FILES = 1000;
 
 /** The first bytes of a file; a new layout gets a new number. */
-const MAGIC = "vramkit2";
+const MAGIC = "vramkit3";
 
 const ENDING = ".kernel";
 
@@ -30,10 +30,9 @@ const LEFT_AFTER_MILLISECONDS = 60 * 60 * 1000;
 const DIGEST_LETTERS = 64;
 
 /** Written before the code, as JSON. */
-interface FileHead {
-  readonly declarations: string;
-  readonly symbol?: string | undefined;
-  readonly log: string;
+interface FileHead extends Pick<CompiledCode, "symbol" | "log"> {
+  /** The kernels and their parameters: null for unknown ones. */
+  readonly kernels: readonly (readonly [name: string, types: readonly ParameterType[] | null])[];
 }
 
 /** Code in memory, by the folder and its key. */
@@ -161,19 +160,9 @@ async function datedFiles(
 /** A file: the magic, a digest of the rest, the size of its head, the head as JSON, and the code. */
 async function fileOf(code: CompiledCode): Promise<Uint8Array<ArrayBuffer>> {
   const { image, entries, symbol, log } = code;
-  const declarations = [...entries].map(([name, types]) => {
-    const parameters = types === undefined
-      ? [UNKNOWN_PARAMETER]
-      : types.map(({ byteLength, kind }) => {
-        if (kind === "bytes") return `.param .b8 p[${byteLength}]`;
-        const letter = kind === "float" ? "f" : kind === "integer" ? "u" : "b";
-        return `.param .${letter}${byteLength * 8} p`;
-      });
-    return `.entry ${name}(${parameters.join(", ")})`;
-  }).join("\n");
-  const head = new TextEncoder().encode(
-    JSON.stringify({ declarations, symbol, log } satisfies FileHead),
-  );
+  const kernels = [...entries].map(([name, types]) => [name, types ?? null] as const);
+  const words = JSON.stringify({ kernels, symbol, log } satisfies FileHead);
+  const head = new TextEncoder().encode(words);
   const body = new Uint8Array(4 + head.byteLength + image.byteLength);
   new DataView(body.buffer).setUint32(0, head.byteLength, true);
   body.set(head, 4);
@@ -193,8 +182,10 @@ async function readFile(file: Uint8Array<ArrayBuffer>): Promise<CompiledCode | u
   if (start !== MAGIC + await digestOf(body)) return undefined;
   const end = 4 + new DataView(body.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(body.subarray(4, end))) as FileHead;
-  const { declarations, symbol, log } = head;
-  return { image: body.slice(end), entries: readEntries(declarations), symbol, log };
+  const entries = new Map(head.kernels.map(([name, types]) => {
+    return [name, types?.map(({ byteLength, kind }) => ({ byteLength, kind }))];
+  }));
+  return { image: body.slice(end), entries, symbol: head.symbol, log: head.log };
 }
 
 async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

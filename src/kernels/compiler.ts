@@ -61,7 +61,7 @@ export async function compileText(api: NvrtcApi, request: CompileRequest): Promi
     }
     const list = stringList(options);
     const status = await api.nvrtcCompileProgramNonblocking(program, options.length, list);
-    const log = textOf(api, program, "ProgramLog");
+    const log = readCString(bytesOf(api, program, "ProgramLog"));
     if (status === nvrtcResult.NVRTC_ERROR_COMPILATION) {
       throw new CompileError({ file, source, log });
     }
@@ -121,10 +121,6 @@ function bytesOf(
   if (bytes.byteLength === 0) return bytes;
   check(api, api[`nvrtcGet${what}`]?.(program, bytes) ?? 0, `nvrtcGet${what}`);
   return bytes;
-}
-
-function textOf(api: NvrtcApi, program: bigint, what: "ProgramLog"): string {
-  return readCString(bytesOf(api, program, what));
 }
 
 function symbolOf(api: NvrtcApi, program: bigint, expression: Uint8Array<ArrayBuffer>): string {

@@ -5,7 +5,6 @@ import type { Context } from "../driver/context.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { bufferFromHandle } from "../interop/from_handle.ts";
 import type { ModuleImage } from "../launch/image.ts";
-import type { KernelFunction } from "../launch/kernel_function.ts";
 import { LoadedCode } from "../launch/loaded_code.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
@@ -63,7 +62,8 @@ export class CudaModule extends Owned implements KernelModule {
    */
   kernel(name: string): CudaKernel {
     requireKind(name, TEXT, "kernel");
-    return new CudaKernel(new Parts({ module: this, kernel: this.#functionOf(name) }));
+    this.#requireUsable();
+    return new CudaKernel(new Parts({ module: this, kernel: this.#code.kernel(name) }));
   }
 
   /**
@@ -97,11 +97,6 @@ export class CudaModule extends Owned implements KernelModule {
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ` ${this.kernelNames.join(", ")}`.trimEnd()}`;
-  }
-
-  #functionOf(name: string): KernelFunction {
-    this.#requireUsable();
-    return this.#code.kernel(name);
   }
 
   #requireUsable(): void {

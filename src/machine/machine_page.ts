@@ -7,8 +7,9 @@ import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
 import type { Figure } from "../notebook/figure.ts";
+import { plotPage } from "../notebook/figure_html.ts";
 import { plotLinks } from "../notebook/links_plot.ts";
-import { givePlotlyToPage, plotlyScript } from "../notebook/plotly.ts";
+import { givePlotlyToPage } from "../notebook/plotly.ts";
 import { formatSeconds } from "../words/format.ts";
 import { type ComparedRow, differences } from "./differences.ts";
 import type { MachineReport, MachineRow } from "./machine_report.ts";
@@ -20,10 +21,6 @@ import {
   valueText,
   VERDICTS,
 } from "./machine_text.ts";
-
-/** Nothing is fetched: the page has all that it shows. */
-const POLICY =
-  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
 const STYLE = `
 .machine { font: 14px/1.45 system-ui, sans-serif; max-width: 1180px; margin: 0 auto; padding: 16px; }
@@ -74,23 +71,14 @@ addEventListener("afterprint", function () { fit(null); });`;
 
 /** Builds a whole page. */
 export async function machinePage(reports: readonly MachineReport[]): Promise<string> {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(headingOf(reports))}</title>
-<style>:root { color-scheme: light dark; } body { margin: 0; background: Canvas; color: CanvasText; }
-@media print { :root { color-scheme: light; } }</style>
-${await plotlyScript("cartesian")}
-</head>
-<body>
-${contentsOf(reports)}
-<script>${PRINTING}</script>
-</body>
-</html>
-`;
+  return await plotPage({
+    title: headingOf(reports),
+    style:
+      `:root { color-scheme: light dark; } body { margin: 0; background: Canvas; color: CanvasText; }
+@media print { :root { color-scheme: light; } }`,
+    body: `${contentsOf(reports)}
+<script>${PRINTING}</script>`,
+  });
 }
 
 /** Builds the contents for a notebook, whose page gets plotly.js. */

@@ -3,7 +3,7 @@
 
 import { CudaDevice } from "../device/device.ts";
 import type { DeviceList } from "../device/device_list.ts";
-import { type FilePath, pathOf } from "../disk/file_path.ts";
+import { type FilePath, PATH, pathOf } from "../disk/file_path.ts";
 import type { DriverChoice } from "../driver/driver.ts";
 import { BandwidthResult, fitLines } from "../measure/bandwidth_result.ts";
 import { COPY_CASES, isCopyCase } from "../measure/copy_cases.ts";
@@ -44,10 +44,7 @@ export interface MachineOptions {
 export const MACHINE_OPTIONS: OptionSet<MachineOptions> = new OptionSet({
   devices: listOf(NUMBER),
   driver: ANYTHING,
-  folder: {
-    expected: "a path or a file URL",
-    accepts: (value) => typeof value === "string" || value instanceof URL,
-  },
+  folder: PATH,
   onProgress: CALLBACK,
   signal: SIGNAL,
 });

@@ -408,18 +408,12 @@ function expectOfLink({ name }: LinkSpeed, gpu: GpuFacts): Expectation | undefin
 function hostSpeeds({ host, oneCore, allCores, gpus }: Findings): MachineRow[] {
   const bus = gpus.flatMap(({ facts }) => verdicts.expectOfBus(facts, 0.87) ?? [])[0];
   const shared = bus && { ...bus, from: "a GPU's bus, which arrays pass here, too" };
+  const causes = [verdicts.coreCause(host)];
   const found = [
-    ...oneCore === undefined
-      ? []
-      : [{ id: "host.copy_one", spread: oneCore, expectation: thumb(8) }],
-    ...allCores === undefined ? [] : [{
-      id: "host.copy_all",
-      spread: allCores,
-      expectation: shared,
-      causes: [verdicts.coreCause(host)],
-    }],
+    oneCore && { id: "host.copy_one", spread: oneCore, expectation: thumb(8) },
+    allCores && { id: "host.copy_all", spread: allCores, expectation: shared, causes },
   ];
-  return found.map((parts) =>
+  return found.filter((parts) => parts !== undefined).map((parts) =>
     measured({
       ...parts,
       group: "Host",

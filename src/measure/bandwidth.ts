@@ -13,8 +13,7 @@ import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../wor
 import { reportProgress } from "../words/progress.ts";
 import {
   type BandwidthPoint,
-  type CaseLatency,
-  type CaseSpeed,
+  type BandwidthResult,
   type CopyCase,
   type CopyDirection,
   DIRECTIONS,
@@ -25,13 +24,15 @@ import {
   type BandwidthMemory,
   CASE_BYTES,
   COPY_CASES,
+  type CopyEnd,
+  hasPattern,
   isCopyCase,
   measureCases,
+  setPattern,
 } from "./copy_cases.ts";
 import { Latch } from "./latch.ts";
 import { isLatencyCase, LATENCY_CASES, measureLatencies } from "./latency_cases.ts";
-import { fillPattern, findMismatch, PATTERN_SEED } from "./pattern.ts";
-import { checkSampleCount, speedOf, spreadOf } from "./samples.ts";
+import { checkSampleCount, speedsOf, spreadOf } from "./samples.ts";
 
 /** Options for {@link CudaDevice.bandwidth}: sizes, kinds of memory and directions to measure. */
 export interface BandwidthOptions {
@@ -48,13 +49,13 @@ export interface BandwidthOptions {
   readonly cases?: readonly (CopyCase | LatencyCase)[] | undefined;
   /** Size of a copy in these cases; 512 MiB by default, as in nvbandwidth. */
   readonly caseSize?: ByteSize | undefined;
-  /** Samples for each point; 3 by default. */
+  /** Samples for each point or case; 3 by default. */
   readonly sampleCount?: number | undefined;
   /** Called after each point; cases have none. */
   readonly onProgress?:
     | ((doneCount: number, totalCount: number, point: BandwidthPoint) => void)
     | undefined;
-  /** Stops the sweep between two points. */
+  /** Stops the measurement between two points or cases. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -90,30 +91,22 @@ export function sizesUpTo(largestBytes: number): number[] {
 /** Sizes of a sweep unless told otherwise. */
 const DEFAULT_SIZES: readonly number[] = sizesUpTo(256 * 2 ** 20);
 
-/** One way of copying, between buffers that hold the largest size. */
+/** Directions of a sweep unless told otherwise. */
+const ALL: readonly CopyDirection[] = ["host-to-device", "device-to-host", "device-to-device"];
+
+/** One way of copying, between ends that hold the largest size. */
 interface CopyWay {
   readonly direction: CopyDirection;
   readonly kind: HostKind;
-  /** Queues or does one copy of the first `byteLength` bytes. */
-  copy(byteLength: number): void;
-  /** Writes the pattern to the source, and something else to the destination. */
-  prepare(byteLength: number): void;
-  /** Returns the destination's bytes on the host. */
-  result(byteLength: number): Uint8Array<ArrayBufferLike>;
-}
-
-/** The points and cases that a program asked for. */
-export interface Measured {
-  readonly points: BandwidthPoint[];
-  readonly cases: CaseSpeed[];
-  readonly latencies: CaseLatency[];
+  readonly from: CopyEnd;
+  readonly to: CopyEnd;
 }
 
 /** Measures every point of a sweep, and every case. */
 export async function measureBandwidth(
   memory: BandwidthMemory,
   options: BandwidthOptions = {},
-): Promise<Measured> {
+): Promise<Pick<BandwidthResult, "points" | "cases" | "latencies">> {
   const { cases = [], caseSize = CASE_BYTES, sampleCount = 3, signal } = options;
   const byteLength = parseBytes(caseSize, "size of a case");
   checkSweep([byteLength], options);
@@ -144,7 +137,7 @@ async function measurePoints(
     for (const byteLength of sizes) {
       options.signal?.throwIfAborted();
       await nextTurn();
-      const point = sweep.measure(way, { byteLength, sampleCount: options.sampleCount ?? 3 });
+      const point = await sweep.measure(way, { byteLength, sampleCount: options.sampleCount ?? 3 });
       points.push(point);
       const pointCount = ways.length * sizes.length;
       reportProgress(options.onProgress, points.length, pointCount, point);
@@ -181,17 +174,25 @@ class Sweep {
   }
 
   /** The ways of copying that the options ask for. */
-  ways(options: BandwidthOptions): CopyWay[] {
-    const { kinds = ["pinned", "pageable"] } = options;
-    const { directions = ["host-to-device", "device-to-host", "device-to-device"] } = options;
-    const toHost = directions.filter((direction) => direction !== "device-to-device");
-    const isMeasured = (kind: HostKind) => kinds.some((wanted) => wanted === kind);
+  ways({ kinds = ["pinned", "pageable"], directions = ALL }: BandwidthOptions): CopyWay[] {
+    const device = this.#source;
+    const onDevice: CopyWay = {
+      direction: "device-to-device",
+      kind: "device",
+      from: device,
+      to: this.#destination,
+    };
+    const waysOf = (kind: "pinned" | "pageable", host: CopyEnd): CopyWay[] => {
+      if (!kinds.includes(kind)) return [];
+      return directions.filter((direction) => direction !== "device-to-device").map((direction) => {
+        const isUpload = direction === "host-to-device";
+        return { direction, kind, from: isUpload ? host : device, to: isUpload ? device : host };
+      });
+    };
     return [
-      ...isMeasured("pinned") ? toHost.map((direction) => this.#hostWay(direction, "pinned")) : [],
-      ...directions.includes("device-to-device") ? [this.#onDevice()] : [],
-      ...isMeasured("pageable")
-        ? toHost.map((direction) => this.#hostWay(direction, "pageable"))
-        : [],
+      ...waysOf("pinned", this.#pinned),
+      ...directions.includes("device-to-device") ? [onDevice] : [],
+      ...waysOf("pageable", this.#pageable),
     ];
   }
 
@@ -202,46 +203,53 @@ class Sweep {
   }
 
   /** Measures one point and checks the bytes. */
-  measure(way: CopyWay, plan: { byteLength: number; sampleCount: number }): BandwidthPoint {
-    const { byteLength, sampleCount } = plan;
-    way.prepare(byteLength);
-    const copiesPerSample = this.#copiesFor(way, byteLength);
+  async measure(
+    { direction, kind, from, to }: CopyWay,
+    { byteLength, sampleCount }: { readonly byteLength: number; readonly sampleCount: number },
+  ): Promise<BandwidthPoint> {
+    const way = {
+      direction,
+      kind,
+      from: from.subarray(0, byteLength),
+      to: to.subarray(0, byteLength),
+    };
+    way.to.fill(0);
+    setPattern(way.from);
+    this.#stream.context.waitForAll();
+    const copiesPerSample = this.#copiesFor(way);
     const seconds = spreadOf(Array.from(
       { length: sampleCount },
-      () => this.#sample(way, byteLength, copiesPerSample) / copiesPerSample,
+      () => this.#sample(way, copiesPerSample) / copiesPerSample,
     ));
-    const verified = findMismatch(way.result(byteLength), PATTERN_SEED) === -1;
     return {
-      direction: way.direction,
-      kind: way.kind,
+      direction,
+      kind,
       byteLength,
       secondsPerCopy: seconds.middle,
-      gigabytesPerSecond: speedOf(byteLength, seconds.middle),
-      minGigabytesPerSecond: speedOf(byteLength, seconds.most),
-      maxGigabytesPerSecond: speedOf(byteLength, seconds.least),
+      ...speedsOf(byteLength, seconds),
       sampleCount,
       copiesPerSample,
-      verified,
+      verified: await hasPattern(way.to),
     };
   }
 
   /** Returns how many copies fit into a sample, by the host time of one after a warm-up. */
-  #copiesFor(way: CopyWay, byteLength: number): number {
-    way.copy(byteLength);
+  #copiesFor(way: CopyWay): number {
+    this.#copy(way, 1);
     this.#stream.synchronizeSync();
     const start = performance.now();
-    way.copy(byteLength);
+    this.#copy(way, 1);
     this.#stream.synchronizeSync();
     const seconds = (performance.now() - start) / 1000;
     return Math.max(1, Math.min(MAX_COPIES, Math.floor(SAMPLE_SECONDS / seconds)));
   }
 
   /** Returns the GPU seconds of one row of copies. */
-  #sample(way: CopyWay, byteLength: number, copies: number): number {
+  #sample(way: CopyWay, copies: number): number {
     const queue = () => {
-      for (let i = 0; i < Math.min(WARM_UP_COPIES, copies); i++) way.copy(byteLength);
+      this.#copy(way, Math.min(WARM_UP_COPIES, copies));
       this.#stream.record(this.#start);
-      for (let i = 0; i < copies; i++) way.copy(byteLength);
+      this.#copy(way, copies);
       this.#stream.record(this.#end);
     };
     // A blocking copy would wait for a held stream forever.
@@ -251,57 +259,14 @@ class Sweep {
     return this.#end.secondsSince(this.#start);
   }
 
-  #onDevice(): CopyWay {
+  /** Queues copies, or does them with pageable memory. */
+  #copy({ from, to }: CopyWay, count: number): void {
     const options = { stream: this.#stream };
-    return {
-      direction: "device-to-device",
-      kind: "device",
-      copy: (n) =>
-        void this.#destination.subarray(0, n).copyFrom(this.#source.subarray(0, n), options),
-      prepare: (n) => this.#fillDevice(this.#source, n),
-      result: (n) => this.#destination.subarray(0, n).downloadSync(undefined, options),
-    };
-  }
-
-  #hostWay(direction: CopyDirection, kind: "pinned" | "pageable"): CopyWay {
-    const options = { stream: this.#stream };
-    const isPinned = kind === "pinned";
-    const device = (n: number) => this.#source.subarray(0, n);
-    const pinned = (n: number) => this.#pinned.subarray(0, n);
-    const pageable = (n: number) => this.#pageable.subarray(0, n);
-    const bytes = (n: number) => isPinned ? this.#pinned.array.subarray(0, n) : pageable(n);
-    if (direction === "host-to-device") {
-      const copy = isPinned
-        ? (n: number) => void device(n).copyFrom(pinned(n), options)
-        : (n: number) => void device(n).uploadSync(pageable(n), options);
-      const prepare = (n: number) => {
-        fillPattern(bytes(n), PATTERN_SEED);
-        this.#source.fill(0, options);
-      };
-      return {
-        direction,
-        kind,
-        copy,
-        prepare,
-        result: (n) => device(n).downloadSync(undefined, options),
-      };
+    for (let i = 0; i < count; i++) {
+      if (from instanceof Uint8Array) (to as DeviceBuffer<"uint8">).uploadSync(from, options);
+      else if (to instanceof Uint8Array) from.downloadSync(to, options);
+      else to.copyFrom(from, options);
     }
-    const copy = isPinned
-      ? (n: number) => void device(n).copyTo(pinned(n), options)
-      : (n: number) => void device(n).downloadSync(pageable(n), options);
-    const prepare = (n: number) => {
-      this.#fillDevice(this.#source, n);
-      bytes(n).fill(0);
-    };
-    return { direction, kind, copy, prepare, result: bytes };
-  }
-
-  #fillDevice(buffer: DeviceBuffer<"uint8">, byteLength: number): void {
-    const bytes = this.#pageable.subarray(0, byteLength);
-    fillPattern(bytes, PATTERN_SEED);
-    buffer.subarray(0, byteLength).uploadSync(bytes, { stream: this.#stream });
-    this.#destination.fill(0, { stream: this.#stream });
-    this.#stream.synchronizeSync();
   }
 }
 

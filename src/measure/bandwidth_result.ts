@@ -182,19 +182,19 @@ export const PROVENANCE: FieldKinds<Provenance> = {
  */
 export class BandwidthResult {
   /** The device, driver and versions that it was measured with. */
-  readonly provenance: Provenance;
+  declare readonly provenance: Provenance;
   /** The bus's name, such as `"PCIe 5.0 x16"`, or `"unknown"`. */
-  readonly busName: string;
+  declare readonly busName: string;
   /** GB/s in one direction that the bus's signalling allows; null when unknown. */
-  readonly theoreticalGigabytesPerSecond: number | null;
+  declare readonly theoreticalGigabytesPerSecond: number | null;
   /** One point for each direction, kind and size. */
-  readonly points: readonly BandwidthPoint[];
+  declare readonly points: readonly BandwidthPoint[];
   /** One line for each direction and kind whose points lie on one. */
-  readonly fits: readonly BandwidthFit[];
+  declare readonly fits: readonly BandwidthFit[];
   /** The cases of nvbandwidth that copy, if they were requested. */
-  readonly cases: readonly CaseSpeed[];
+  declare readonly cases: readonly CaseSpeed[];
   /** The cases of nvbandwidth that measure a latency, if they were requested. */
-  readonly latencies: readonly CaseLatency[];
+  declare readonly latencies: readonly CaseLatency[];
 
   /**
    * Creates a result from plain data, such as parsed JSON.
@@ -213,13 +213,7 @@ export class BandwidthResult {
     check.list("fits", found.fits, FIT);
     check.list("cases", cases, CASE);
     check.list("latencies", latencies, LATENCY);
-    this.provenance = found.provenance;
-    this.busName = found.busName;
-    this.theoreticalGigabytesPerSecond = roof;
-    this.points = found.points;
-    this.fits = found.fits;
-    this.cases = cases;
-    this.latencies = latencies;
+    Object.assign(this, found, { cases, latencies });
   }
 }
 

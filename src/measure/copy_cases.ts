@@ -13,7 +13,7 @@ import { nextTurn } from "../order/waiting.ts";
 import type { CaseSpeed, CopyCase } from "./bandwidth_result.ts";
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch, PATTERN_BYTES, PATTERN_SEED } from "./pattern.ts";
-import { speedOf, spreadOf } from "./samples.ts";
+import { speedsOf, spreadOf } from "./samples.ts";
 
 /** Resources from which a measurement allocates its memory. */
 export interface BandwidthMemory {
@@ -32,34 +32,29 @@ const LOAD_FACTOR = 2;
 /** Size of a copy in these cases unless told otherwise. */
 export const CASE_BYTES: number = 512 * 2 ** 20;
 
+/** One end of a copy. */
+export type CopyEnd = GpuBuffer<"uint8"> | Uint8Array<ArrayBufferLike>;
+
 /** A copy between two buffers. */
 interface Route {
   readonly from: GpuBuffer<"uint8">;
   readonly to: GpuBuffer<"uint8">;
 }
 
-/** The ends of a copy: the measured memory, and that which loads the other direction. */
-interface Ends {
-  readonly from: "host" | "device";
-  readonly to: "host" | "device";
-  readonly isLoaded: boolean;
-  /** A kernel copies, and not the driver. */
-  readonly isByKernel: boolean;
-}
+type Place = "host" | "device";
 
-const ALONE = { isLoaded: false, isByKernel: false } as const;
-const LOADED = { ...ALONE, isLoaded: true } as const;
-const BY_KERNEL = { ...ALONE, isByKernel: true } as const;
+/** The ends of a copy: the other direction may be loaded, or a kernel copies, and not the driver. */
+type Ends = readonly [from: Place, to: Place, way?: "loaded" | "kernel"];
 
 const ENDS: Readonly<Record<CopyCase, Ends>> = {
-  host_to_device_memcpy_ce: { from: "host", to: "device", ...ALONE },
-  device_to_host_memcpy_ce: { from: "device", to: "host", ...ALONE },
-  host_to_device_bidirectional_memcpy_ce: { from: "host", to: "device", ...LOADED },
-  device_to_host_bidirectional_memcpy_ce: { from: "device", to: "host", ...LOADED },
-  device_local_copy: { from: "device", to: "device", ...ALONE },
-  host_to_device_memcpy_sm: { from: "host", to: "device", ...BY_KERNEL },
-  device_to_host_memcpy_sm: { from: "device", to: "host", ...BY_KERNEL },
-  device_local_copy_sm: { from: "device", to: "device", ...BY_KERNEL },
+  host_to_device_memcpy_ce: ["host", "device"],
+  device_to_host_memcpy_ce: ["device", "host"],
+  host_to_device_bidirectional_memcpy_ce: ["host", "device", "loaded"],
+  device_to_host_bidirectional_memcpy_ce: ["device", "host", "loaded"],
+  device_local_copy: ["device", "device"],
+  host_to_device_memcpy_sm: ["host", "device", "kernel"],
+  device_to_host_memcpy_sm: ["device", "host", "kernel"],
+  device_local_copy_sm: ["device", "device", "kernel"],
 };
 
 /** The names of the cases, in nvbandwidth's order. */
@@ -98,14 +93,15 @@ interface CaseFields extends CasePlan {
 
 async function measureCase(name: CopyCase, fields: CaseFields): Promise<CaseSpeed> {
   const { byteLength, sampleCount, memory, resources } = fields;
-  const { from, to, isLoaded, isByKernel } = ENDS[name];
+  const [from, to, way] = ENDS[name];
+  const isByKernel = way === "kernel";
   const { context } = memory.device;
   const stream = resources.use(createStream(context));
   const measured: Route = {
     from: bufferAt(from, fields, stream),
     to: bufferAt(to, fields, stream),
   };
-  const load = isLoaded ? loadOf({ from, to }, fields) : undefined;
+  const load = way === "loaded" ? loadOf({ from: to, to: from }, fields) : undefined;
   const held = resources.use(createEvent(context));
   const start = resources.use(createEvent(context));
   const end = resources.use(createEvent(context));
@@ -138,13 +134,10 @@ async function measureCase(name: CopyCase, fields: CaseFields): Promise<CaseSpee
     load?.stream.synchronizeSync();
     seconds.push(end.secondsSince(start) / COPY_COUNT);
   }
-  const { middle, least, most } = spreadOf(seconds);
   return {
     name,
     byteLength,
-    gigabytesPerSecond: speedOf(byteLength, middle),
-    minGigabytesPerSecond: speedOf(byteLength, most),
-    maxGigabytesPerSecond: speedOf(byteLength, least),
+    ...speedsOf(byteLength, spreadOf(seconds)),
     sampleCount,
     copiesPerSample: COPY_COUNT,
     verified: await hasPattern(measured.to),
@@ -157,12 +150,12 @@ interface Load {
   readonly copy: (count: number) => void;
 }
 
-/** Makes the copies that load the other direction of a case. */
-function loadOf({ from, to }: Pick<Ends, "from" | "to">, fields: CaseFields): Load {
+/** Makes the copies that load a direction. */
+function loadOf({ from, to }: Record<"from" | "to", Place>, fields: CaseFields): Load {
   const { byteLength, memory: { device: { context } }, resources } = fields;
   const stream = resources.use(createStream(context));
   const doubled = { ...fields, byteLength: LOAD_FACTOR * byteLength };
-  const route: Route = { from: bufferAt(to, doubled, stream), to: bufferAt(from, doubled, stream) };
+  const route: Route = { from: bufferAt(from, doubled, stream), to: bufferAt(to, doubled, stream) };
   route.from.fill(1, { stream });
   stream.synchronizeSync();
   const copy = (count: number) => {
@@ -186,7 +179,7 @@ function copyByKernel({ from, to }: Route, stream: CudaStream): void {
 
 /** Allocates memory for one end of a copy. */
 export function bufferAt(
-  place: "host" | "device",
+  place: Place,
   { memory, byteLength, resources }: Pick<CaseFields, "memory" | "byteLength" | "resources">,
   stream: CudaStream,
 ): GpuBuffer<"uint8"> {
@@ -198,9 +191,10 @@ export function bufferAt(
   );
 }
 
-/** Fills a buffer with the pattern: on a device its first period, which copies then double. */
-export function setPattern(buffer: GpuBuffer<"uint8">): void {
-  if (buffer instanceof PinnedBuffer) return fillPattern(buffer.array, PATTERN_SEED);
+/** Fills memory with the pattern: on a device its first period, which copies then double. */
+export function setPattern(buffer: CopyEnd): void {
+  if (buffer instanceof Uint8Array) return fillPattern(buffer, PATTERN_SEED);
+  if (buffer instanceof PinnedBuffer) return setPattern(buffer.array);
   const { byteLength } = buffer;
   const period = new Uint8Array(Math.min(PATTERN_BYTES, byteLength));
   fillPattern(period, PATTERN_SEED);
@@ -212,12 +206,13 @@ export function setPattern(buffer: GpuBuffer<"uint8">): void {
   buffer.context.waitForAll();
 }
 
-/** Returns whether a buffer holds the pattern; the device compares what repeats. */
-export async function hasPattern(buffer: GpuBuffer<"uint8">): Promise<boolean> {
-  if (buffer instanceof PinnedBuffer) return findMismatch(buffer.array, PATTERN_SEED) === -1;
+/** Returns whether memory holds the pattern; the device compares what repeats. */
+export async function hasPattern(buffer: CopyEnd): Promise<boolean> {
+  if (buffer instanceof Uint8Array) return findMismatch(buffer, PATTERN_SEED) === -1;
+  if (buffer instanceof PinnedBuffer) return await hasPattern(buffer.array);
   const { byteLength } = buffer;
   const first = buffer.subarray(0, Math.min(PATTERN_BYTES, byteLength)).downloadSync();
-  if (findMismatch(first, PATTERN_SEED) !== -1) return false;
+  if (!await hasPattern(first)) return false;
   if (byteLength <= PATTERN_BYTES) return true;
   return await buffer.subarray(PATTERN_BYTES).equals(
     buffer.subarray(0, byteLength - PATTERN_BYTES),

@@ -3,7 +3,6 @@
 
 import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
-import type { Context } from "../driver/context.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 
@@ -21,7 +20,10 @@ export class Latch {
     resource: MemoryResource,
     { stream, resources }: { readonly stream: CudaStream; readonly resources: DisposableStack },
   ): Latch {
-    if (!canWaitForWord(stream.context)) return new Latch(undefined);
+    const { context } = stream;
+    const canWait = context.driver.has("cuStreamWaitValue32_v2") &&
+      context.attribute("CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS") === 1;
+    if (!canWait) return new Latch(undefined);
     const word = { dtype: "uint32", shape: 1, stream, resource } as const;
     return new Latch(resources.use(allocatePinnedBuffer(word)));
   }
@@ -47,9 +49,4 @@ export class Latch {
       Atomics.store(word, 0, 1);
     }
   }
-}
-
-function canWaitForWord(context: Context): boolean {
-  return context.driver.has("cuStreamWaitValue32_v2") &&
-    context.attribute("CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS") === 1;
 }

@@ -84,11 +84,11 @@ function matrixOf(count: number): OptionKind {
  */
 export class LinkBandwidthResult {
   /** The device, driver and versions that it was measured with. */
-  readonly provenance: Provenance;
+  declare readonly provenance: Provenance;
   /** The devices, in the order of the list. */
-  readonly devices: readonly MeasuredDevice[];
+  declare readonly devices: readonly MeasuredDevice[];
   /** The cases of nvbandwidth. */
-  readonly cases: readonly LinkSpeed[];
+  declare readonly cases: readonly LinkSpeed[];
 
   /**
    * Creates a result from plain data, such as parsed JSON.
@@ -105,8 +105,6 @@ export class LinkBandwidthResult {
       matrix: matrixOf(devices.length),
       directions: maybe(directionsOf(devices.length)),
     });
-    this.provenance = provenance;
-    this.devices = devices;
-    this.cases = cases;
+    Object.assign(this, { provenance, devices, cases });
   }
 }

@@ -6,9 +6,10 @@ import { peerRoute } from "../copies/copy.ts";
 import { createEvent, type CudaEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
-import { type ByteSize, parseBytes } from "../words/format.ts";
+import { parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
 import { reportProgress } from "../words/progress.ts";
+import type { BandwidthOptions } from "./bandwidth.ts";
 import {
   type BandwidthMemory,
   bufferAt,
@@ -86,19 +87,14 @@ const CASES: Readonly<Record<LinkCase, CasePlan>> = {
 export const LINK_CASES = Object.keys(CASES) as readonly LinkCase[];
 
 /** Options for {@link DeviceList.bandwidth}. */
-export interface LinkBandwidthOptions {
+export interface LinkBandwidthOptions
+  extends Pick<BandwidthOptions, "caseSize" | "sampleCount" | "signal"> {
   /** Copy-engine cases of nvbandwidth; all by default. */
   readonly cases?: readonly LinkCase[] | undefined;
-  /** Size of a copy; 512 MiB by default, as in nvbandwidth. */
-  readonly caseSize?: ByteSize | undefined;
-  /** Samples for each field of a matrix; 3 by default. */
-  readonly sampleCount?: number | undefined;
   /** Called after each case. */
   readonly onProgress?:
     | ((doneCount: number, totalCount: number, found: LinkSpeed) => void)
     | undefined;
-  /** Stops the measurement between two fields. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Checks the options above. */

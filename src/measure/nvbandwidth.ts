@@ -144,20 +144,17 @@ function testcaseOf(
  * @throws TypeError for a text that has no case.
  */
 export function parseNvbandwidth(text: string): Map<string, number> {
-  const found = text.trimStart().startsWith("{") ? speedsInJson(text) : speedsInText(text);
+  const lines = text.matchAll(/^SUM (\w+) (\d+(?:\.\d+)?)\s*$/gm);
+  const found = text.trimStart().startsWith("{")
+    ? speedsInJson(text)
+    : new Map([...lines].map(([, name = "", speed]) => [name, Number(speed)]));
   if (found.size > 0) return found;
   throw new TypeError("Cannot read the output of nvbandwidth: it has no case with a speed");
 }
 
-function speedsInText(text: string): Map<string, number> {
-  const lines = text.matchAll(/^SUM (\w+) (\d+(?:\.\d+)?)\s*$/gm);
-  return new Map([...lines].map(([, name = "", speed]) => [name, Number(speed)]));
-}
-
 function speedsInJson(text: string): Map<string, number> {
-  const cases = casesIn(text);
   const speeds = new Map<string, number>();
-  for (const { name, status, sum } of cases) {
+  for (const { name, status, sum } of casesIn(text)) {
     const speed = Number(sum);
     if (typeof name === "string" && status === "Passed" && speed > 0) speeds.set(name, speed);
   }

@@ -48,12 +48,9 @@ export class OverlapTrace {
 
 comesFrom(OverlapTrace, "gpu.traceOverlap()");
 
-interface PendingSpan {
-  readonly name: string;
-  readonly lane: string;
+interface PendingSpan extends Pick<OverlapSpan, "name" | "lane" | "copiedBytes"> {
   readonly start: CudaEvent;
   readonly end: CudaEvent;
-  readonly copiedBytes: number;
 }
 
 /** Records pieces of work while a program queues them. */

@@ -35,3 +35,15 @@ export function checkSampleCount(sampleCount: number): void {
 export function speedOf(byteLength: number, seconds: number): number {
   return byteLength / (seconds || Infinity) / 1e9;
 }
+
+/** Returns the speeds of a copy by the spread of its seconds: the longest makes the least of them. */
+export function speedsOf(
+  byteLength: number,
+  { middle, least, most }: Spread,
+): Record<`${"g" | "minG" | "maxG"}igabytesPerSecond`, number> {
+  return {
+    gigabytesPerSecond: speedOf(byteLength, middle),
+    minGigabytesPerSecond: speedOf(byteLength, most),
+    maxGigabytesPerSecond: speedOf(byteLength, least),
+  };
+}

@@ -1,92 +1,51 @@
 // The layout of a bandwidth plot: titles, axes, the bus's theoretical speed and the fitted latency.
-// Heights add up in pixels, because the legend below grows with the number of lines.
 
 import type { Annotations, Layout, LayoutAxis, Shape } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import { type FittedLine, hasHalfSpeedPoint, highestSpeed, type Panel } from "./bandwidth_lines.ts";
-import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
-import {
-  GRID_COLOR,
-  LEFT_ALIGNED,
-  LEGEND,
-  legendHeight,
-  plotTitle,
-  RULE_COLOR,
-} from "./plot_frame.ts";
-import { sizeAxis } from "./size_axis.ts";
+import { bandwidthTitle, headingOf, resultNames } from "./bandwidth_words.ts";
+import { ABOVE_LEFT, GRID_COLOR, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
+import { sizeAxis } from "./axes.ts";
 
 const PLOT_HEIGHT = 430;
-const SOURCE_LINE_HEIGHT = 15;
-const HEADING_HEIGHT = 22;
+const PANEL_TITLE_HEIGHT = 22;
 
 /** Room above the highest point, as a factor. */
 const HEADROOM = 1.12;
-
-/** The style of text above a place on the left edge of the plot. */
-const ABOVE_LEFT: Partial<Annotations> = {
-  ...LEFT_ALIGNED,
-  xref: "paper",
-  x: 0,
-  yref: "paper",
-  yanchor: "bottom",
-};
 
 /** Lays out the panels of all results; `names` are those in the legend. */
 export function bandwidthLayout(
   results: readonly BandwidthResult[],
   { panels, names }: { readonly panels: readonly Panel[]; readonly names: readonly string[] },
 ): Partial<Layout> {
-  const margin = {
-    l: 48,
-    r: 16,
-    t: 40 + HEADING_HEIGHT + SOURCE_LINE_HEIGHT * results.length,
-    b: 60 + legendHeight(names),
-  };
+  const ownNames = resultNames(results);
   const sizes = results.flatMap((result) => result.points.map((point) => point.byteLength));
   return {
-    title: plotTitle(bandwidthTitle(results)),
-    height: PLOT_HEIGHT + margin.t + margin.b,
-    margin,
-    hovermode: "closest",
-    legend: LEGEND,
-    xaxis: {
+    ...plotFrame({
+      title: bandwidthTitle(results),
+      subtitle: results.map((result, at) => headingOf(result, ownNames[at])).join("\n"),
+      plotHeight: PLOT_HEIGHT,
+      left: 48,
+      above: PANEL_TITLE_HEIGHT,
+      legendNames: names,
+      annotations: [
+        // Above the axis, because text along it would have to be read sideways.
+        ...panels.map(({ title, domain: [, y] }) => ({ ...ABOVE_LEFT, text: title, y })),
+        ...panels.flatMap(halfSpeedNote),
+      ],
+    }),
+    xaxis: plainAxis("bytes in one copy", {
       ...sizeAxis(sizes),
-      title: { text: "bytes in one copy", standoff: 8, font: { size: 12 } },
       anchor: panels.at(-1)?.yaxis ?? "y",
-      gridcolor: GRID_COLOR,
       zeroline: false,
       ticks: "outside",
       ticklen: 5,
       tickcolor: GRID_COLOR,
-    },
+    }),
     ...speedAxes(panels),
     shapes: panels.flatMap(roofShapes),
-    annotations: [
-      sourceNote(results),
-      // Above the axis, because text along it would have to be read sideways.
-      ...panels.map(({ title, domain: [, y] }) => ({ ...ABOVE_LEFT, text: title, y })),
-      ...panels.flatMap(halfSpeedNote),
-    ],
-  };
-}
-
-/** Placed below the title: plotly's own subtitle sometimes collides with a title. */
-function sourceNote(results: readonly BandwidthResult[]): Partial<Annotations> {
-  const names = resultNames(results);
-  const sources = results.map((result, index) => {
-    const name = names[index] ?? "";
-    return escapeHtml(
-      name === "" ? provenanceWords(result) : `${name}: ${provenanceWords(result)}`,
-    );
-  });
-  return {
-    ...ABOVE_LEFT,
-    text: sources.join("<br>"),
-    font: { size: 11 },
-    y: 1,
-    yshift: HEADING_HEIGHT,
   };
 }
 

@@ -9,21 +9,15 @@ import { formatBytes, formatSeconds } from "../words/format.ts";
 import { type BandwidthLine, hasHalfSpeedPoint, type SpeedAxis } from "./bandwidth_lines.ts";
 import { speedDigits } from "./bandwidth_words.ts";
 
-interface Look {
-  readonly color: string;
-  readonly symbol: string;
-  readonly size: number;
-}
-
 /**
  * Three hues that stay apart under each common colour blindness, on white and on black. Both
  * directions of a bus are often equally fast: the later, smaller marker leaves the other visible.
  */
-const LOOK_OF_DIRECTION: Readonly<Record<CopyDirection, Look>> = {
+const LOOK_OF_DIRECTION = {
   "host-to-device": { color: "#2f81c7", symbol: "triangle-up", size: 12 },
   "device-to-host": { color: "#d55e00", symbol: "triangle-down", size: 7 },
   "device-to-device": { color: "#009e73", symbol: "diamond", size: 8 },
-};
+} as const satisfies Record<CopyDirection, object>;
 
 const DASHES: readonly Dash[] = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
 

@@ -49,6 +49,11 @@ export function provenanceWords(result: BandwidthResult): string {
   ].join(", ");
 }
 
+/** Says the same after the result's own name, where it has one. */
+export function headingOf(result: BandwidthResult, name = ""): string {
+  return name === "" ? provenanceWords(result) : `${name}: ${provenanceWords(result)}`;
+}
+
 /** Describes results line by line: slowest, fastest, share of the bus, and the fit. */
 export function describeBandwidth(results: readonly BandwidthResult[]): string {
   const names = resultNames(results);
@@ -60,9 +65,8 @@ const LEGEND = "Speeds are medians; 1 GB = 10^9 bytes, each byte counted once. "
   "H2D is host to device, D2H device to host, D2D within the device.";
 
 function describeResult(result: BandwidthResult, name: string): string {
-  const heading = name === "" ? provenanceWords(result) : `${name}: ${provenanceWords(result)}`;
   const lines = bandwidthLines(result).map((line) => describeLine(line, result));
-  return [`${heading}.`, ...lines].join("\n");
+  return [`${headingOf(result, name)}.`, ...lines].join("\n");
 }
 
 function describeLine(line: BandwidthLine, result: BandwidthResult): string {

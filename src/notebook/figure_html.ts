@@ -18,15 +18,6 @@ export interface FigureParts {
 
 const DEFAULT_HEIGHT = 420;
 
-/**
- * Forbids a page to fetch anything: it needs only its inline code and the pictures it makes. What
- * plotly.js draws by WebGL it also compiles.
- */
-function contentPolicy({ data }: FigureParts): string {
-  const scripts = webglTypes(data).length > 0 ? "'unsafe-inline' 'unsafe-eval'" : "'unsafe-inline'";
-  return `default-src 'none'; script-src ${scripts}; style-src 'unsafe-inline'; img-src data: blob:`;
-}
-
 const PAGE_STYLE = `
 :root { color-scheme: light dark; }
 body { margin: 0 auto; max-width: 1100px; padding: 16px; background: Canvas; color: CanvasText;
@@ -70,21 +61,37 @@ function svgUrl(svg: string): string {
 
 /** Builds a self-contained HTML document: it draws with no network, and forbids itself any. */
 export async function figurePage(title: string, figure: FigureParts): Promise<string> {
+  const { data, description } = figure;
+  const body = `<main>
+${figureFragment(figure)}
+<details><summary>In words</summary><p>${escapeHtml(description)}</p></details>
+</main>`;
+  return await plotPage({ title, style: PAGE_STYLE, data, body });
+}
+
+/**
+ * Builds a page that has plotly.js for these traces. It forbids itself to fetch anything: it needs only its
+ * inline code and the pictures it makes. What plotly.js draws by WebGL it also compiles.
+ */
+export async function plotPage({ title, style, data = [], body }: {
+  readonly title: string;
+  readonly style: string;
+  readonly data?: readonly Trace[];
+  readonly body: string;
+}): Promise<string> {
+  const scripts = webglTypes(data).length > 0 ? "'unsafe-inline' 'unsafe-eval'" : "'unsafe-inline'";
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentPolicy(figure)}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${scripts}; style-src 'unsafe-inline'; img-src data: blob:">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
-<style>${PAGE_STYLE}</style>
-${await plotlyScript(bundleFor(figure.data))}
+<style>${style}</style>
+${await plotlyScript(bundleFor(data))}
 </head>
 <body>
-<main>
-${figureFragment(figure)}
-<details><summary>In words</summary><p>${escapeHtml(figure.description)}</p></details>
-</main>
+${body}
 </body>
 </html>
 `;

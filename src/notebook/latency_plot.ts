@@ -8,7 +8,7 @@ import { provenanceWords } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
 import { plainAxis, plotFrame } from "./plot_frame.ts";
 import { BANDWIDTH, checkPlotInput } from "./plot_input.ts";
-import { sizeAxis } from "./size_axis.ts";
+import { sizeAxis } from "./axes.ts";
 
 const PLOT_HEIGHT = 380;
 /** Beyond this size a copy's time is all bandwidth, which plotBandwidth() shows better. */

@@ -44,16 +44,14 @@ export interface WatchTask extends WatchOptions {
 
 /** A task that repeats; it ends by itself when its device is disposed or the task fails. */
 export class LiveWatch implements Disposable {
-  readonly #name: string;
+  readonly #task: WatchTask;
   readonly #key: string;
-  readonly #end: () => void;
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /** @ignore Names a watch; {@link LiveWatch.start} starts it. */
-  private constructor(name: string, key: string, end: () => void) {
-    this.#name = name;
+  private constructor(task: WatchTask, key: string) {
+    this.#task = task;
     this.#key = key;
-    this.#end = end;
   }
 
   /** @ignore Runs the task at once and then regularly, and ends a former watch of the same name. */
@@ -71,31 +69,21 @@ export class LiveWatch implements Disposable {
     }
     const key = `${task.name} ${gpu.ordinal} ${gpu.info.uuid}`;
     watches.get(key)?.stop();
-    const failed = `${task.name}: its display failed`;
-    const watch = new LiveWatch(task.name, key, () => {
-      try {
-        warnOfFailure(task.end?.(), failed);
-      } catch (error) {
-        warn(`${failed}: ${error}`);
-      }
-    });
-    warnOfFailure(task.look(), failed);
+    const watch = new LiveWatch(task, key);
+    const look = () => warnOfFailure(task.look(), watch.#failed);
+    look();
     const step = (): void => {
-      if (gpu.disposed) {
-        watch.stop();
-        return;
-      }
+      if (gpu.disposed) return watch.stop();
       try {
-        warnOfFailure(task.look(), failed);
+        look();
       } catch (error) {
         // An error thrown by a timer while a cell waits would stop the kernel from answering.
         warn(`${task.name} ended: ${error}`);
         watch.stop();
       }
     };
-    const timer = setInterval(step, timerMilliseconds(1000 * intervalSeconds));
-    Deno.unrefTimer(timer);
-    watch.#timer = timer;
+    watch.#timer = setInterval(step, timerMilliseconds(1000 * intervalSeconds));
+    Deno.unrefTimer(watch.#timer);
     watches.set(key, watch);
     return watch;
   }
@@ -111,7 +99,16 @@ export class LiveWatch implements Disposable {
     clearInterval(this.#timer);
     this.#timer = undefined;
     if (watches.get(this.#key) === this) watches.delete(this.#key);
-    this.#end();
+    try {
+      warnOfFailure(this.#task.end?.(), this.#failed);
+    } catch (error) {
+      warn(`${this.#failed}: ${error}`);
+    }
+  }
+
+  /** The words before the failure of a display. */
+  get #failed(): string {
+    return `${this.#task.name}: its display failed`;
   }
 
   /** Same as {@link LiveWatch.stop}, for `using`. */
@@ -121,7 +118,7 @@ export class LiveWatch implements Disposable {
 
   /** Returns its name for messages: `memory meter, until its cell runs again`. */
   toString(): string {
-    return `${this.#name}, ${this.isRunning ? "until its cell runs again" : "stopped"}`;
+    return `${this.#task.name}, ${this.isRunning ? "until its cell runs again" : "stopped"}`;
   }
 
   /** Returns the text that the console shows. */

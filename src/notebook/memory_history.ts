@@ -25,7 +25,10 @@ export function amountsByKind(
   );
   const bytes = new Map<string, number[]>();
   for (const kind of kinds) {
-    const changes = events.map((event) => event.kind === kind ? changeOf(event) : 0);
+    const changes = events.map(({ action, kind: own, byteLength }) => {
+      if (own !== kind) return 0;
+      return action === "free" ? -byteLength : byteLength;
+    });
     const atEnd = sumOf(
       live.filter((object) => object.kind === kind).map((each) => each.byteLength),
     );
@@ -36,10 +39,6 @@ export function amountsByKind(
     sumOf([...bytes.values()].map((each) => each[index] ?? 0))
   );
   return { events, bytes, totals, peakBytes: totals.reduce((a, b) => Math.max(a, b), 0) };
-}
-
-function changeOf({ action, byteLength }: TimelineEvent): number {
-  return action === "free" ? -byteLength : byteLength;
 }
 
 function sumOf(amounts: readonly number[]): number {

@@ -6,9 +6,10 @@ import { escapeHtml } from "../cards/html.ts";
 import type { CudaDevice } from "../device/device.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { cut, formatBytes, formatCount, formatSeconds } from "../words/format.ts";
+import { requireKind } from "../words/options.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plotFrame } from "./plot_frame.ts";
-import { requireDevice } from "./plot_input.ts";
+import { DEVICE } from "./plot_input.ts";
 import { type Rectangle, squarify } from "./treemap.ts";
 
 const PLOT_HEIGHT = 380;
@@ -31,7 +32,7 @@ interface Tile {
 
 /** Plots live memory by label, on the device and on the host. */
 export function plotMemoryMap(gpu: CudaDevice): Figure {
-  requireDevice(gpu, "plotMemoryMap");
+  requireKind(gpu, DEVICE, "plotMemoryMap");
   const blocks = [...gpu.live()].filter(({ byteLength }) => byteLength > 0);
   const tiles = layTiles(blocks);
   const kinds = [...new Set(tiles.map(({ kind }) => kind))];

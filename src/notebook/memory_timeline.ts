@@ -6,11 +6,12 @@ import type { TimelineEvent } from "../accounting/timeline_event.ts";
 import { escapeHtml } from "../cards/html.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { formatBytes, formatSeconds } from "../words/format.ts";
-import { byteUnit, secondUnit } from "./axis_units.ts";
+import { requireKind } from "../words/options.ts";
+import { byteUnit, secondUnit } from "./axes.ts";
 import { Figure } from "./figure.ts";
 import { amountsByKind, type KindAmounts } from "./memory_history.ts";
 import { areaLook, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
-import { requireDevice } from "./plot_input.ts";
+import { DEVICE } from "./plot_input.ts";
 import { cellMarks, cellNames, markRules, trackMarks, trackNames } from "./timeline_marks.ts";
 
 const PLOT_HEIGHT = 360;
@@ -27,7 +28,7 @@ const MIN_SECONDS = 1e-6;
  * @throws RangeError when nothing was recorded.
  */
 export function plotMemoryTimeline(gpu: CudaDevice): Figure {
-  requireDevice(gpu, "plotMemoryTimeline");
+  requireKind(gpu, DEVICE, "plotMemoryTimeline");
   const events = gpu.timeline.events();
   const [first] = events;
   const last = events.at(-1);

@@ -4,7 +4,7 @@ import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import { type OverlapSpan, type OverlapTrace, timesWith } from "../measure/overlap.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
-import { type AxisUnit, secondUnit } from "./axis_units.ts";
+import { type AxisUnit, secondUnit } from "./axes.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, rowAxis, RULE_COLOR } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";
@@ -74,41 +74,46 @@ function laneTrace(
 ): Partial<PlotData> {
   const own = spans.filter((span) => span.lane === lane);
   return {
-    type: "bar",
-    orientation: "h",
-    name: escapeHtml(lane),
-    y: own.map(() => escapeHtml(lane)),
-    base: own.map(({ startSeconds }) => startSeconds / unit.size),
-    x: own.map(({ startSeconds, endSeconds }) => (endSeconds - startSeconds) / unit.size),
+    ...barsAt(own, lane, unit),
     text: own.map(({ name }) => escapeHtml(name)),
     textposition: "inside",
     insidetextanchor: "middle",
     insidetextfont: { color: "#ffffff" },
     hovertext: own.map(hoverText),
-    hovertemplate: "%{hovertext}<extra></extra>",
     marker: { color: hueAt(index), line: { color: RULE_COLOR, width: 1 } },
+  } as Partial<PlotData>;
+}
+
+/** Lays stretches of time out as the bars of a row. */
+function barsAt(
+  stretches: readonly Pick<OverlapSpan, "startSeconds" | "endSeconds">[],
+  row: string,
+  unit: AxisUnit,
+): Partial<PlotData> {
+  return {
+    type: "bar",
+    orientation: "h",
+    name: escapeHtml(row),
+    y: stretches.map(() => escapeHtml(row)),
+    base: stretches.map(({ startSeconds }) => startSeconds / unit.size),
+    x: stretches.map(({ startSeconds, endSeconds }) => (endSeconds - startSeconds) / unit.size),
+    hovertemplate: "%{hovertext}<extra></extra>",
   } as Partial<PlotData>; // the types lack `base`
 }
 
 function bothTrace(spans: readonly OverlapSpan[], unit: AxisUnit): Partial<PlotData> {
   const stretches = timesWith(2, spans);
   return {
-    type: "bar",
-    orientation: "h",
-    name: BOTH_LANE,
-    y: stretches.map(() => BOTH_LANE),
-    base: stretches.map(({ startSeconds }) => startSeconds / unit.size),
-    x: stretches.map(({ startSeconds, endSeconds }) => (endSeconds - startSeconds) / unit.size),
+    ...barsAt(stretches, BOTH_LANE, unit),
     hovertext: stretches.map(({ startSeconds, endSeconds }) =>
       `${formatSeconds(endSeconds - startSeconds)} of overlap`
     ),
-    hovertemplate: "%{hovertext}<extra></extra>",
     marker: {
       color: "rgba(128,128,128,0.35)",
       pattern: { shape: patternAt(1), fgcolor: RULE_COLOR, size: 6 },
       line: { color: RULE_COLOR, width: 1 },
     },
-  } as Partial<PlotData>;
+  };
 }
 
 function hoverText({ name, lane, startSeconds, endSeconds, copiedBytes }: OverlapSpan): string {

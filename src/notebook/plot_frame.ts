@@ -1,5 +1,4 @@
-// The common frame of all plots except the bandwidth plot: a title with a line below it, grid and
-// margins. Heights are in pixels and grow with the contents, never with the screen.
+// The common frame of all plots: a title with a few words below it, grid and margins. Heights are in pixels and grow with the contents, never with the screen.
 
 import type { Annotations, Layout, LayoutAxis, Legend } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
@@ -22,6 +21,15 @@ export const LEFT_ALIGNED = {
   align: "left",
   borderpad: 0,
   borderwidth: 0,
+} as const satisfies Partial<Annotations>;
+
+/** The style of text above a place on the left edge of the plot. */
+export const ABOVE_LEFT = {
+  ...LEFT_ALIGNED,
+  xref: "paper",
+  x: 0,
+  yref: "paper",
+  yanchor: "bottom",
 } as const satisfies Partial<Annotations>;
 
 /** Returns the hue for the `index`-th of several things. */
@@ -49,7 +57,7 @@ export function areaLook(index: number): object {
 export interface FrameContents {
   /** In bold, on the first line. */
   readonly title: string;
-  /** On the line below it. */
+  /** Below it, in lines. */
   readonly subtitle: string;
   /** Height of the area that data is drawn in, in pixels. */
   readonly plotHeight: number;
@@ -66,6 +74,7 @@ export interface FrameContents {
 }
 
 const TOP = 64;
+const SUBTITLE_LINE_HEIGHT = 15;
 const AXIS_HEIGHT = 52;
 /** Room above a legend. */
 const LEGEND_GAP = 5;
@@ -74,7 +83,7 @@ const LEGEND_SPACE = { width: 640, glyph: 7, mark: 50 } as const;
 const LEGEND_LINE_HEIGHT = 19;
 
 /** Returns the room that a legend of these names needs, in lines that may wrap. */
-export function legendHeight(names: readonly string[]): number {
+function legendHeight(names: readonly string[]): number {
   const { width, glyph, mark } = LEGEND_SPACE;
   const widest = Math.max(0, ...names.map(({ length }) => mark + glyph * length));
   const columnCount = Math.max(1, Math.floor(width / widest)); // plotly aligns names in columns
@@ -94,7 +103,7 @@ export const LEGEND: Partial<Legend> = {
 };
 
 /** A title in bold at the top left of the picture. */
-export function plotTitle(title: string): Layout["title"] {
+function plotTitle(title: string): Layout["title"] {
   return {
     text: `<b>${escapeHtml(title)}</b>`,
     font: { size: 16 },
@@ -112,12 +121,13 @@ export function plotTitle(title: string): Layout["title"] {
 export function plotFrame(contents: FrameContents): Partial<Layout> {
   const { title, subtitle, plotHeight, left = 56, legendNames, annotations = [] } = contents;
   const { above = 0, axisHeight = AXIS_HEIGHT } = contents;
+  const top = TOP + above + SUBTITLE_LINE_HEIGHT * (subtitle.split("\n").length - 1);
   const hasLegend = legendNames !== undefined;
   const bottom = axisHeight + (hasLegend ? LEGEND_GAP + legendHeight(legendNames) : 0);
   return {
     title: plotTitle(title),
-    height: TOP + above + plotHeight + bottom,
-    margin: { l: left, r: 16, t: TOP + above, b: bottom },
+    height: top + plotHeight + bottom,
+    margin: { l: left, r: 16, t: top, b: bottom },
     annotations: [subtitleNote(subtitle, above), ...annotations],
     hovermode: "closest",
     showlegend: hasLegend,
@@ -128,14 +138,10 @@ export function plotFrame(contents: FrameContents): Partial<Layout> {
 /** An annotation: plotly's own subtitle collides with a title at times. */
 function subtitleNote(subtitle: string, above: number): Partial<Annotations> {
   return {
-    ...LEFT_ALIGNED,
-    text: escapeHtml(subtitle),
+    ...ABOVE_LEFT,
+    text: escapeHtml(subtitle).replaceAll("\n", "<br>"),
     font: { size: 11 },
-    xref: "paper",
-    x: 0,
-    yref: "paper",
     y: 1,
-    yanchor: "bottom",
     yshift: 11 + above,
   };
 }

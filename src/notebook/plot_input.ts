@@ -2,21 +2,12 @@
 
 import { CudaDevice } from "../device/device.ts";
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
-import { isRecord, type OptionKind, requireKind } from "../words/options.ts";
+import { isRecord, type OptionKind } from "../words/options.ts";
 
 export const DEVICE: OptionKind = {
   expected: "a device",
   accepts: (value) => value instanceof CudaDevice,
 };
-
-/**
- * Rejects a value that is not a device.
- *
- * @throws TypeError that names the call.
- */
-export function requireDevice(gpu: CudaDevice, call: string): void {
-  requireKind(gpu, DEVICE, call);
-}
 
 /** A plot and the result that it takes. */
 export interface PlotInput {

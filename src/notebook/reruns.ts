@@ -1,7 +1,7 @@
 // Memory that an earlier run of a cell left behind: blocks of one label, made at one place of a cell
 // by several of its runs.
 
-import { type CellRun, type CellRuns, cellRuns, isInCell } from "../accounting/cell_runs.ts";
+import { type CellRuns, cellRuns, isInCell } from "../accounting/cell_runs.ts";
 import { rerunCard } from "../cards/live_card.ts";
 import { type DisplayBundle, NOTHING_SHOWN, showCard } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
@@ -83,13 +83,10 @@ function earlierOf(group: readonly LiveObject[], runs: CellRuns): LiveObject[] {
     const newest = Math.max(...numbers);
     return group.filter((_, index) => numbers[index] !== newest);
   }
-  if (isCertain(found[0])) return [];
+  const [run] = found;
+  if (run !== undefined && run.first === run.last) return []; // it is certain
   const newest = newestAge(group);
   return group.filter(({ ageSeconds }) => ageSeconds > newest);
-}
-
-function isCertain(run: CellRun | undefined): boolean {
-  return run !== undefined && run.first === run.last;
 }
 
 /** The age of the oldest block of the newest run, where only the time between runs tells them apart. */

@@ -8,7 +8,7 @@ import { loadPackage } from "./package_loading.ts";
 import { canvasMethods } from "./picture_canvas.ts";
 import { type PlotlyValidator, requireAttributes } from "./plot_mistakes.ts";
 import { plotlySource } from "./plotly.ts";
-import { type Box, localBox, type MeasuredElement, pictureBox } from "./svg_text_boxes.ts";
+import { localBox, type MeasuredElement, pictureBox } from "./svg_text_boxes.ts";
 import { pathLength, pointOnPath } from "./svg_paths.ts";
 import { bundleFor, type PlotlyBundle, webglTypes } from "./trace_types.ts";
 
@@ -36,14 +36,6 @@ interface PlotWindow {
   matchMedia?: () => unknown;
   eval(source: string): void;
   close(): void;
-}
-
-interface TextMeasures {
-  getBBox: () => Box;
-  getBoundingClientRect: () => Box;
-  getComputedTextLength: () => number;
-  getTotalLength: () => number;
-  getPointAtLength: (length: number) => { readonly x: number; readonly y: number };
 }
 
 /** The longest side of a picture, in CSS pixels, which browsers draw. */
@@ -126,20 +118,21 @@ function addMissingBrowserParts(window: PlotWindow): void {
   Object.assign(window.SVGElement.prototype, TEXT_MEASURES);
 }
 
-const TEXT_MEASURES: TextMeasures & ThisType<MeasuredElement> = {
-  getBBox(): Box {
+/** Estimates of sizes, as methods of an SVG element. */
+const TEXT_MEASURES = {
+  getBBox(this: MeasuredElement) {
     return localBox(this);
   },
-  getBoundingClientRect(): Box {
+  getBoundingClientRect(this: MeasuredElement) {
     return pictureBox(this);
   },
-  getComputedTextLength(): number {
+  getComputedTextLength(this: MeasuredElement) {
     return localBox(this).width;
   },
-  getTotalLength(): number {
+  getTotalLength(this: MeasuredElement) {
     return pathLength(this.getAttribute("d") ?? "");
   },
-  getPointAtLength(length: number) {
+  getPointAtLength(this: MeasuredElement, length: number) {
     return pointOnPath(this.getAttribute("d") ?? "", length);
   },
 };

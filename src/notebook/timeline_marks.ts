@@ -51,12 +51,6 @@ export function markRules(
   ];
 }
 
-/** The names of cells above a plot, and the lines that they take. */
-export interface CellNames {
-  readonly annotations: Partial<Annotations>[];
-  readonly lineCount: number;
-}
-
 /** Names that lie on each other, as one. */
 export interface NameGroup {
   readonly names: string[];
@@ -66,8 +60,14 @@ export interface NameGroup {
 /** Letters that fit into a line over the whole plot. */
 const MAX_LETTERS = Math.floor(1 / GLYPH_SHARE);
 
-/** Writes the names of all cells above the plot, which ends at `end`: neighbours share a label. */
-export function cellNames(marks: readonly TimelineMark[], end: number): CellNames {
+/**
+ * Writes the names of all cells above the plot, which ends at `end`, and counts the lines that they take:
+ * neighbours share a label.
+ */
+export function cellNames(
+  marks: readonly TimelineMark[],
+  end: number,
+): { readonly annotations: Partial<Annotations>[]; readonly lineCount: number } {
   const groups: NameGroup[] = [];
   for (const { name, x } of marks) {
     const last = groups.at(-1);

@@ -54,27 +54,18 @@ function placeRow(
   space: Rectangle,
 ): { rectangles: Rectangle[]; rest: Rectangle } {
   const { left, bottom, width, height } = space;
-  const sum = areas.reduce((total, area) => total + area, 0);
+  const isWide = width >= height;
+  const depth = areas.reduce((total, area) => total + area, 0) / (isWide ? height : width);
   let at = 0;
-  if (width >= height) {
-    const depth = sum / height;
-    const rectangles = areas.map((area) => {
-      const length = area / depth;
-      at += length;
-      return { left, bottom: bottom + height - at, width: depth, height: length };
-    });
-    return { rectangles, rest: { left: left + depth, bottom, width: width - depth, height } };
-  }
-  const depth = sum / width;
   const rectangles = areas.map((area) => {
     const length = area / depth;
     at += length;
-    return {
-      left: left + at - length,
-      bottom: bottom + height - depth,
-      width: length,
-      height: depth,
-    };
+    return isWide
+      ? { left, bottom: bottom + height - at, width: depth, height: length }
+      : { left: left + at - length, bottom: bottom + height - depth, width: length, height: depth };
   });
-  return { rectangles, rest: { left, bottom, width, height: height - depth } };
+  const rest = isWide
+    ? { ...space, left: left + depth, width: width - depth }
+    : { ...space, height: height - depth };
+  return { rectangles, rest };
 }

@@ -3,8 +3,7 @@
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { type DType, DTYPE_NAMES, elementBytes, packLength } from "../dtype.ts";
-import { otherSort } from "../words/file_sorts.ts";
-import { FileError } from "../words/file_error.ts";
+import { FileError, otherSort } from "../words/file_error.ts";
 import { describeValue } from "../words/format.ts";
 
 /** A file of numpy's, named by `path`, breaks the format or has elements that the kit lacks. */
@@ -196,13 +195,6 @@ function descrOf(dtype: DType): string {
   return `${code.endsWith("1") ? "|" : "<"}${code}`;
 }
 
-/** The values of the dictionary. */
-interface Fields {
-  readonly descr: string;
-  readonly isFortran: boolean;
-  readonly shape: readonly number[];
-}
-
 /** Reads a Python dictionary with a string, a boolean and a tuple of whole numbers. */
 class DictionaryReader {
   readonly #path: string;
@@ -214,7 +206,7 @@ class DictionaryReader {
     this.#text = text;
   }
 
-  read(): Fields {
+  read(): { descr: string; isFortran: boolean; shape: readonly number[] } {
     const found: { descr?: string; isFortran?: boolean; shape?: number[] } = {};
     this.#expect("{");
     while (!this.#take("}")) {

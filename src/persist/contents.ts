@@ -3,9 +3,9 @@
 
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { blockOf, type GpuBuffer, ownerOf } from "../buffers/gpu_buffer.ts";
-import { formatShape } from "../buffers/shape.ts";
+import { byteLengthOf, formatShape } from "../buffers/shape.ts";
 import { nameView } from "../buffers/views.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import type { DType } from "../dtype.ts";
 import { hasFields } from "../interop/named_buffers.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 import { SafetensorsModel } from "../interop/safetensors/model.ts";
@@ -169,7 +169,7 @@ export function makeContents(
     const [only] = whole;
     // A buffer that is all of its block owns it, as the one that was persisted did.
     const isWhole = kind !== "model" && whole.length === 1 && only?.offset === 0 &&
-      byteLengthOf(only) === allocation.byteLength;
+      byteLengthOf(only.dtype, only.shape) === allocation.byteLength;
     const { dtype, shape } = isWhole
       ? only
       : { dtype: "uint8" as const, shape: [allocation.byteLength] };
@@ -203,16 +203,15 @@ export function ownersOf(contents: readonly NamedContent[]): readonly GpuBuffer[
 /** Returns a buffer of a block: its owner if that is the same, or else a view with a name. */
 export function viewIn(
   owner: DeviceBuffer,
-  content: Pick<ContentFacts, "name" | "dtype" | "shape" | "offset">,
+  { name, dtype, shape, offset }: Pick<ContentFacts, "name" | "dtype" | "shape" | "offset">,
 ): DeviceBuffer {
-  const { name, dtype, shape, offset } = content;
-  const isAll = owner.dtype === dtype && offset === 0 && owner.byteLength === byteLengthOf(content);
-  if (isAll && owner.shape.join() === shape.join()) return owner;
-  const all = owner.dtype === "uint8" ? owner : owner.as("uint8").reshape([owner.byteLength]);
-  const bytes = all.subarray(offset, offset + byteLengthOf(content));
+  const isAll = owner.dtype === dtype && offset === 0 && owner.shape.join() === shape.join();
+  if (isAll) return owner;
+  const bytes = bytesOf(owner).subarray(offset, offset + byteLengthOf(dtype, shape));
   return nameView(bytes.as(dtype).reshape(shape), name);
 }
 
-function byteLengthOf({ dtype, shape }: Pick<ContentFacts, "dtype" | "shape">): number {
-  return shape.reduce((product, size) => product * size, 1) * elementBytes(dtype);
+/** Shows all bytes of a buffer's block. */
+export function bytesOf(buffer: DeviceBuffer): DeviceBuffer<"uint8"> {
+  return buffer.as("uint8").reshape([buffer.byteLength]);
 }

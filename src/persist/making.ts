@@ -14,9 +14,11 @@ import { defaultStreamOf } from "../order/stream.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
 import { whenDone } from "../sharing/share_memory.ts";
 import { builtin } from "../words/builtin.ts";
+import { finishedLater } from "../words/finished.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import {
+  bytesOf,
   contentWords,
   describeContents,
   type NamedContent,
@@ -147,19 +149,11 @@ async function moveBlock(
   const { dtype, shape } = isAll
     ? buffer
     : { dtype: "uint8" as const, shape: [former.totalByteLength] };
-  const moved = allocateDeviceBuffer<DType>({ dtype, shape, resource, stream, label });
-  try {
-    bytesOf(moved).copyFrom(bytesOf(former));
+  const made = allocateDeviceBuffer<DType>({ dtype, shape, resource, stream, label });
+  const moved = await finishedLater(made, async () => {
+    bytesOf(made).copyFrom(bytesOf(former));
     await stream.synchronize();
-  } catch (error) {
-    moved.dispose();
-    throw error;
-  }
+  });
   former.dispose();
   return moved;
-}
-
-/** Shows all bytes of a buffer's block. */
-function bytesOf(buffer: DeviceBuffer): DeviceBuffer<"uint8"> {
-  return buffer.as("uint8").reshape([buffer.byteLength]);
 }

@@ -22,14 +22,13 @@ import {
   takeApart,
   type TakenApart,
 } from "./contents.ts";
-import type { KeeperConnection } from "./keeper_connection.ts";
+import type { Answered, KeeperConnection } from "./keeper_connection.ts";
 import {
   type KeeperAnswer,
   type KeptFacts,
   type KeptWords,
   MOST_DESCRIPTORS,
 } from "./keeper_words.ts";
-import type { PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
 import { Persistence } from "./persistence.ts";
 import { readParts } from "./sleep_file.ts";
@@ -53,7 +52,6 @@ export interface OpenPersisted {
   readonly chunks: readonly VirtualChunk[];
   readonly allocations: readonly Allocation[];
   readonly persistence: Persistence;
-  readonly origin: PersistOrigin;
   readonly value: WeakRef<object>;
   /** Where its contents are while this program has put it to sleep. */
   asleepIn: string | undefined;
@@ -109,10 +107,9 @@ export function show({ kind, contents }: TakenApart, opened: NewlyOpen): Persist
     })
     : Object.defineProperties(opened.value, words);
   const watch = new WriteWatch(context, states, allocations.map(({ usage }) => usage));
-  const origin: PersistOrigin = JSON.parse(facts.origin);
   const value = new WeakRef<object>(shown);
   const record: OpenPersisted = {
-    ...{ name, connection, resource, chunks, allocations, persistence, origin, value },
+    ...{ name, connection, resource, chunks, allocations, persistence, value },
     asleepIn: undefined,
   };
   const known = openIn.getOrInsertComputed(context, () => new Map());
@@ -129,20 +126,13 @@ export function show({ kind, contents }: TakenApart, opened: NewlyOpen): Persist
   return shown as Persisted<Persistable>;
 }
 
-/** The keeper's answer to a name. */
-interface HandedOut {
-  readonly facts: KeptFacts;
-  /** This program's place in the page. */
-  readonly slot: number;
-  /** The description, the page, and the first of the chunks. */
-  readonly descriptors: readonly number[];
-}
-
-/** Opens memory that the keeper holds. */
+/** Opens memory that the keeper holds: the descriptors are the description, the page, and first chunks. */
 export async function openKept(
   context: Context,
   connection: KeeperConnection,
-  { facts, slot, descriptors: [description = -1, page = -1, ...first] }: HandedOut,
+  { facts, slot, descriptors: [description = -1, page = -1, ...first] }: Required<
+    Pick<Answered, "facts" | "slot" | "descriptors">
+  >,
 ): Promise<Persisted<Persistable>> {
   const described: Description = JSON.parse(readText(description));
   const arena = new ChunkArena(context, { isShareable: true });

@@ -90,7 +90,7 @@ async function persistNow(
   const { key, replace = false, move = false, signal } = options;
   const known = replace ? undefined : knownHere(context, name);
   if (known !== undefined && await isListed(known.open)) {
-    requireOrigin(name, known.open.origin, key);
+    requireOrigin(name, known.open.persistence, key);
     return known.value as Persistable;
   }
   const device = deviceUuid(context);

@@ -1,7 +1,7 @@
 // The error of persisted memory and of memory that sleeps, with the reason as a field.
 
+import { ReasonError } from "../words/errors.ts";
 import { visibleText } from "../words/format.ts";
-import { requireKind, TEXT } from "../words/options.ts";
 import type { KeeperAnswer } from "./keeper_words.ts";
 
 /** The reason why memory cannot be persisted, opened, forgotten, or put to sleep. */
@@ -20,19 +20,9 @@ export type PersistProblem =
   | "gone";
 
 /** Memory cannot be persisted, opened, or put to sleep; `reason` says why, and nothing was changed. */
-export class PersistError extends Error {
+export class PersistError extends ReasonError<PersistProblem> {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "PersistError";
-  /** The reason. */
-  readonly reason: PersistProblem;
-
-  /** Creates an error from a reason and a message. */
-  constructor(reason: PersistProblem, message: string, options?: ErrorOptions) {
-    requireKind(reason, TEXT, "new PersistError");
-    requireKind(message, TEXT, "new PersistError");
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 /** Returns the error for a refusal of the keeper. */

@@ -29,11 +29,19 @@ export interface SleepPart {
   map(): void;
 }
 
-/** Where contents are while their memory is away. */
-type SleepContents =
-  | { readonly to: "host"; readonly buffers: readonly PinnedBuffer<"uint8">[] }
-  | { readonly to: "file"; readonly file: LoadedFile }
-  | { readonly to: "nothing" };
+/** Where contents are while their memory is away: in a file, in host memory, or in neither. */
+interface SleepContents {
+  readonly file?: LoadedFile;
+  readonly buffers: readonly PinnedBuffer<"uint8">[];
+  /** The place in words. */
+  readonly where: string;
+}
+
+/** Where contents are to go: a path goes with "file". */
+interface SleepChoice {
+  readonly to: "host" | "file" | "nothing";
+  readonly path: string;
+}
 
 /** Memory that sleeps, and the effect of its uses. */
 interface SleeperFields {
@@ -75,7 +83,7 @@ export class Sleeper {
   readonly #fields: SleeperFields;
   readonly #gates: SleepGate[] = [];
   #state: "going" | "asleep" | "waking" | "awake" = "going";
-  #contents: SleepContents = { to: "nothing" };
+  #contents: SleepContents = { where: "nothing", buffers: [] };
   #leftCount: number;
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
@@ -100,18 +108,14 @@ export class Sleeper {
   /** Where its contents are, in words; undefined while they are on the device. */
   get words(): string | undefined {
     if (this.#state !== "asleep") return undefined;
-    const { to } = this.#contents;
-    const place = to === "host" ? "host memory" : to === "file" ? this.#contents.file.path : to;
-    return `asleep, ${formatBytes(bytesOf(this.#parts))} in ${place}`;
+    return `asleep, ${formatBytes(bytesOf(this.#parts))} in ${this.#contents.where}`;
   }
 
   /**
    * Saves the contents behind all that was queued, and gives the memory back. Returns false when a use
    * came first, which leaves everything as it was.
    */
-  async fallAsleep(
-    choice: { readonly to: SleepContents["to"]; readonly path: string },
-  ): Promise<boolean> {
+  async fallAsleep(choice: SleepChoice): Promise<boolean> {
     const { context, allocations, whenAway } = this.#fields;
     const stream = defaultStreamOf(context);
     using undo = new DisposableStack();
@@ -127,14 +131,14 @@ export class Sleeper {
     this.#state = "asleep";
     context.ledger.asleepBytes += this.#liveBytes;
     for (const part of this.#parts) part.unmap(); // a failure is reported: that part takes its room, no more
-    whenAway?.(contents.to === "file" ? contents.file : null);
+    whenAway?.(contents.file ?? null);
     return true;
   }
 
   /** Brings the memory back, and queues what brings the contents back, before the use that needs it. */
   wakeNow(): void {
     const contents = this.#contents;
-    if (contents.to === "file") {
+    if (contents.file !== undefined) {
       throw this.#refusal("its contents are in a file; await gpu.wake() it first");
     }
     if (this.#state === "waking") throw this.#refusal("it is waking up; await gpu.wake() it first");
@@ -142,8 +146,7 @@ export class Sleeper {
     const stream = defaultStreamOf(context);
     this.#map();
     try {
-      const buffers = contents.to === "host" ? contents.buffers : [];
-      for (const [i, buffer] of buffers.entries()) {
+      for (const [i, buffer] of contents.buffers.entries()) {
         const part = parts[i];
         if (part === undefined || part.isGone()) continue;
         using there = alias(context, part, stream);
@@ -202,9 +205,9 @@ export class Sleeper {
   }
 
   async #wakeLate(): Promise<void> {
-    const contents = this.#contents;
+    const { file } = this.#contents;
     if (this.#state !== "asleep") return;
-    if (contents.to !== "file") {
+    if (file === undefined) {
       this.wakeNow();
     } else {
       const { context, parts, name } = this.#fields;
@@ -212,7 +215,7 @@ export class Sleeper {
       this.#map();
       this.#state = "waking";
       try {
-        await readParts(context, parts, { file: contents.file, stream, doing: `wake ${name}` });
+        await readParts(context, parts, { file, stream, doing: `wake ${name}` });
       } catch (error) {
         for (const part of this.#parts) part.unmap();
         this.#state = "asleep";
@@ -224,32 +227,26 @@ export class Sleeper {
     await defaultStreamOf(this.#fields.context).synchronize();
   }
 
-  async #save(
-    stream: CudaStream,
-    { to, path }: { readonly to: SleepContents["to"]; readonly path: string },
-  ): Promise<SleepContents> {
+  async #save(stream: CudaStream, { to, path }: SleepChoice): Promise<SleepContents> {
     const { context, parts, name } = this.#fields;
-    if (to === "nothing") return { to };
+    if (to === "nothing") return { where: to, buffers: [] };
     if (to === "file") {
-      return { to, file: await writeParts(context, parts, { path, name, stream }) };
+      const file = await writeParts(context, parts, { path, name, stream });
+      return { where: path, file, buffers: [] };
     }
-    const buffers: PinnedBuffer<"uint8">[] = [];
-    try {
-      for (const part of parts) {
-        using here = alias(context, part, stream);
-        const { byteLength } = part;
-        const resource = hostPoolOf(context);
-        const label = `${name}, asleep`;
-        const request = { dtype: "uint8", shape: byteLength, resource, stream, label } as const;
-        const buffer = allocatePinnedBuffer(request);
-        buffers.push(buffer);
-        buffer.copyFrom(here, { stream });
-      }
-      return { to, buffers };
-    } catch (error) {
-      dispose({ to, buffers });
-      throw error;
-    }
+    using undo = new DisposableStack();
+    const buffers = parts.map((part) => {
+      using here = alias(context, part, stream);
+      const { byteLength } = part;
+      const resource = hostPoolOf(context);
+      const label = `${name}, asleep`;
+      const request = { dtype: "uint8", shape: byteLength, resource, stream, label } as const;
+      const buffer = undo.use(allocatePinnedBuffer(request));
+      buffer.copyFrom(here, { stream });
+      return buffer;
+    });
+    undo.move();
+    return { where: "host memory", buffers };
   }
 
   /** Takes memory for all parts, or for none; asleep it counts within `gpu.limit()` already. */
@@ -257,16 +254,12 @@ export class Sleeper {
     const { context } = this.#fields;
     const parts = this.#parts;
     takeOrReclaim({ context, kind: "device", byteLength: bytesOf(parts) }, () => {
-      const mapped: SleepPart[] = [];
-      try {
-        for (const part of parts) {
-          part.map();
-          mapped.push(part);
-        }
-      } catch (error) {
-        for (const part of mapped) part.unmap();
-        throw error;
+      using undo = new DisposableStack();
+      for (const part of parts) {
+        part.map();
+        undo.defer(() => part.unmap());
       }
+      undo.move();
     });
   }
 
@@ -343,7 +336,6 @@ function bytesOf(parts: readonly SleepPart[]): number {
   return parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-function dispose(contents: SleepContents): void {
-  if (contents.to !== "host") return;
-  for (const buffer of contents.buffers) buffer.dispose();
+function dispose({ buffers }: SleepContents): void {
+  for (const buffer of buffers) buffer.dispose();
 }

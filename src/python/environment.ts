@@ -17,13 +17,6 @@ export interface PythonPlace {
   readonly libraries: readonly string[];
 }
 
-/** Facts that a Python reports about itself. */
-interface Told {
-  readonly executable: string;
-  readonly folders: readonly string[];
-  readonly names: readonly string[];
-}
-
 /** A program that prints where Python's library is. */
 const QUESTION = `
 import json, sys, sysconfig
@@ -68,7 +61,9 @@ function activePython(): string | undefined {
 }
 
 /** Runs a Python to get its facts, if programs may be run; undefined when that fails. */
-function ask(executable: string): Told | undefined {
+function ask(
+  executable: string,
+): { executable: string; folders: string[]; names: string[] } | undefined {
   const { state } = Deno.permissions.querySync({ name: "run", command: executable });
   if (state !== "granted") return undefined;
   try {

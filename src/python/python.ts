@@ -81,11 +81,6 @@ interface Reply {
   readonly released: readonly number[];
 }
 
-interface PythonFields {
-  readonly interpreter: Interpreter;
-  readonly onPrint: ((text: string) => void) | undefined;
-}
-
 let running: Python | undefined;
 
 /**
@@ -138,7 +133,9 @@ export class Python {
   #sourceCount = 0;
 
   /** @ignore Adopts an interpreter. */
-  constructor(parts: Parts<PythonFields>) {
+  constructor(
+    parts: Parts<Pick<PythonOptions, "onPrint"> & { readonly interpreter: Interpreter }>,
+  ) {
     const { interpreter, onPrint } = partsOf(parts, new.target);
     this.#interpreter = interpreter;
     this.#onPrint = onPrint;

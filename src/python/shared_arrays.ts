@@ -16,22 +16,14 @@ import { legacyStreamOf, queueOf } from "../order/stream.ts";
 /** Memory of the GPU that Python can use. */
 export type Shareable = GpuBuffer | StridedView;
 
-/** Facts about an array that was given to Python. */
-interface GivenFacts extends Readonly<Record<string, unknown>> {
-  readonly number: number;
-}
-
-interface Shared {
-  readonly source: Shareable;
-  readonly block: Allocation;
-  readonly tensor: DLPackTensor;
-}
-
 /** The arrays of one interpreter. */
 export class SharedArrays {
   /** Python counts its releases here. */
   readonly cell: BigUint64Array<ArrayBuffer> = new BigUint64Array(1);
-  readonly #given = new Map<number, Shared>();
+  readonly #given = new Map<
+    number,
+    { readonly source: Shareable; readonly block: Allocation; readonly tensor: DLPackTensor }
+  >();
   readonly #taken = new Set<Allocation>();
   readonly #watching = new Set<Context>();
   readonly #drain: () => void;
@@ -48,7 +40,7 @@ export class SharedArrays {
   }
 
   /** Gives an array to Python and returns what its side needs to know. */
-  give(source: Shareable): GivenFacts {
+  give(source: Shareable): Readonly<Record<string, unknown>> & { readonly number: number } {
     const buffer = source instanceof StridedView ? source.buffer as GpuBuffer : source;
     const tensor = source.toDLPack();
     unlistTensor(tensor);

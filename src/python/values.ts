@@ -5,6 +5,7 @@ import { openHost } from "../../ffi/host.ts";
 import { type DType, dtypeOf, type HostArray, viewBits } from "../dtype.ts";
 import { addressOf, bytesOf } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
+import { isRecord } from "../words/options.ts";
 
 /** A value for Python: `undefined` becomes None, a typed array becomes a numpy array. */
 export type PythonInput =
@@ -63,14 +64,9 @@ export function toWire(value: unknown, share: Share, around: readonly object[] =
   }
   const inside = [...around, value];
   if (Array.isArray(value)) return ["list", value.map((item) => toWire(item, share, inside))];
-  if (!isPlain(value)) throw notForPython(value);
+  if (!isRecord(value)) throw notForPython(value);
   const entries = Object.entries(value);
   return ["dict", entries.map(([name, item]) => [name, toWire(item, share, inside)])];
-}
-
-function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
 }
 
 /** The memory itself is read by Python before the call returns. */
@@ -112,7 +108,7 @@ export function fromWire(wire: Wire, arrival: Arrival): PythonValue {
     case "int":
       return BigInt(first as string);
     case "float":
-      return floatOf(first as string);
+      return first === "nan" ? NaN : first === "inf" ? Infinity : -Infinity;
     case "bytes":
       return copyOf(first as number, second as number, arrival);
     case "typed": {
@@ -124,11 +120,6 @@ export function fromWire(wire: Wire, arrival: Arrival): PythonValue {
     default:
       return arrival.find(first as number) as PythonValue;
   }
-}
-
-function floatOf(text: string): number {
-  if (text === "nan") return NaN;
-  return text === "inf" ? Infinity : -Infinity;
 }
 
 function copyOf(address: number, byteLength: number, arrival: Arrival): Uint8Array<ArrayBuffer> {

@@ -49,13 +49,10 @@ function openAllocation(context: Context, { handle, pid }: MemoryTicket): Opened
   const found = OpenedMemory.find(context, handle);
   if (found !== undefined) return found;
   const { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS } = CUipcMem_flags;
-  let address: bigint;
-  try {
+  const address = openHandle({ pid, what: "memory" }, () => {
     const bytes = Uint8Array.fromHex(handle);
-    address = take64(context, "cuIpcOpenMemHandle_v2", bytes, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-  } catch (error) {
-    throw refusedHandle(error, { pid, what: "memory" });
-  }
+    return take64(context, "cuIpcOpenMemHandle_v2", bytes, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+  });
   const close = () => context.giveBack("cuIpcCloseMemHandle", address);
   return adopt(context, { key: handle, address, close });
 }
@@ -76,13 +73,10 @@ async function openFromPool(
   if (since !== undefined) return since;
   const pool = importPool(context, ticket, connection);
   rest.defer(() => pool.letGo());
-  let address: bigint;
-  try {
+  const address = openHandle({ pid, what: "memory" }, () => {
     const data = CUmemPoolPtrExportData.encode({ reserved: Uint8Array.fromHex(handle) });
-    address = take64(context, "cuMemPoolImportPointer", pool.handle, data);
-  } catch (error) {
-    throw refusedHandle(error, { pid, what: "memory" });
-  }
+    return take64(context, "cuMemPoolImportPointer", pool.handle, data);
+  });
   // The other process frees the memory when the connection is closed, so that comes after the free
   // here.
   const held = rest.move();
@@ -92,6 +86,15 @@ async function openFromPool(
       () => held.dispose(),
     ]);
   return adopt(context, { key, address, close });
+}
+
+/** Opens what a ticket names; the driver's refusal becomes an error about the ticket. */
+function openHandle(about: Parameters<typeof refusedHandle>[1], open: () => bigint): bigint {
+  try {
+    return open();
+  } catch (error) {
+    throw refusedHandle(error, about);
+  }
 }
 
 /** Makes the record of opened memory; closes the memory again on failure. */
@@ -184,11 +187,8 @@ export function openEvent(
   const { label } = OPEN_EVENT_OPTIONS.read(options, "openEvent");
   const ticket = readEventTicket(given);
   requireDevice(context, ticket, "open");
-  let handle: bigint;
-  try {
-    handle = take64(context, "cuIpcOpenEventHandle", Uint8Array.fromHex(ticket.handle));
-  } catch (error) {
-    throw refusedHandle(error, { pid: ticket.pid, what: "event" });
-  }
+  const handle = openHandle({ pid: ticket.pid, what: "event" }, () => {
+    return take64(context, "cuIpcOpenEventHandle", Uint8Array.fromHex(ticket.handle));
+  });
   return new CudaEvent(new Parts({ context, handle, shareable: true, label }));
 }

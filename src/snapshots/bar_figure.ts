@@ -2,7 +2,7 @@
 
 import type { LayoutAxis, PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
-import { byteUnit } from "../notebook/axis_units.ts";
+import { byteUnit } from "../notebook/axes.ts";
 import { Figure } from "../notebook/figure.ts";
 import { GRID_COLOR, hueAt, patternAt, plainAxis, plotFrame } from "../notebook/plot_frame.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Annotations } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
-import { byteUnit, secondUnit } from "../notebook/axis_units.ts";
+import { byteUnit, secondUnit } from "../notebook/axes.ts";
 import { Figure } from "../notebook/figure.ts";
 import { areaLook, plainAxis, plotFrame, RULE_COLOR } from "../notebook/plot_frame.ts";
 import { markRules, nameNote, placeOf } from "../notebook/timeline_marks.ts";

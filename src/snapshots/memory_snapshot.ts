@@ -1,8 +1,8 @@
 // MemorySnapshot: the memory of PyTorch's allocator at a moment, and the steps that led there.
 
-import { type CardPart, hiddenNote } from "../cards/card.ts";
+import { type CardPart, hiddenNote, note, table } from "../cards/card.ts";
 import { segment } from "../cards/memory_bar.ts";
-import { show } from "../cards/show_class.ts";
+import { show } from "../cards/show_card.ts";
 import type { Figure } from "../notebook/figure.ts";
 import { checkSize, describeValue, formatBytes, formatCount } from "../words/format.ts";
 import { NUMBER, oneOf, OptionSet } from "../words/options.ts";
@@ -42,26 +42,21 @@ const TIMELINE_OPTIONS = new OptionSet<SnapshotTimelineOptions>({ ...KINDS, axis
  */
 export class MemorySnapshot {
   /** The name of its file. */
-  readonly name: string;
+  declare readonly name: string;
   /** The devices that hold memory or have a history. */
   readonly devices: readonly SnapshotDevice[];
   /** Memory that the allocator took from the driver, with the blocks in it. */
-  readonly segments: readonly SnapshotSegment[];
+  declare readonly segments: readonly SnapshotSegment[];
   /** The allocator's steps on each device, by its index, oldest first. */
-  readonly events: readonly (readonly SnapshotEvent[])[];
+  declare readonly events: readonly (readonly SnapshotEvent[])[];
   /** Stretches of time that the program named. */
-  readonly annotations: readonly SnapshotAnnotation[];
+  declare readonly annotations: readonly SnapshotAnnotation[];
   /** The allocator's settings, in PyTorch's names. */
-  readonly settings: Readonly<Record<string, unknown>>;
+  declare readonly settings: Readonly<Record<string, unknown>>;
 
   /** @ignore Makes a snapshot of its contents. */
   constructor(parts: Parts<SnapshotContents & { readonly name: string }>) {
-    const { name, segments, events, annotations, settings } = partsOf(parts, new.target);
-    this.name = name;
-    this.segments = segments;
-    this.events = events;
-    this.annotations = annotations;
-    this.settings = settings;
+    Object.assign(this, partsOf(parts, new.target));
     this.devices = devicesOf(this);
   }
 
@@ -157,10 +152,11 @@ show(MemorySnapshot, (snapshot) => ({
   title: snapshot.name,
   kind: "MemorySnapshot",
   summary: summaryOf(snapshot),
-  parts: [...snapshot.devices.map(deviceBar), ...stackTable(snapshot), {
-    type: "note",
-    text: "plotTimeline(), plotMap() and plotFragmentation() draw it",
-  }],
+  parts: [
+    ...snapshot.devices.map(deviceBar),
+    ...stackTable(snapshot),
+    ...note("plotTimeline(), plotMap() and plotFragmentation() draw it"),
+  ],
 }));
 
 function summaryOf({ events, allocatedBytes, reservedBytes }: MemorySnapshot): string {
@@ -177,12 +173,7 @@ function stackTable({ segments, activeBytes }: MemorySnapshot): CardPart[] {
     share: byteLength / Math.max(1, activeBytes),
   }));
   return [
-    {
-      type: "table",
-      header: ["allocated at", "blocks", "size"],
-      align: ["left", "right", "right"],
-      rows,
-    },
+    table({ "allocated at": "left", blocks: "right", size: "right" }, rows),
     ...hiddenNote(usages.length - rows.length),
   ];
 }

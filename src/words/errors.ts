@@ -72,11 +72,6 @@ export class CudaError extends Error {
   }
 }
 
-interface FailedAllocation {
-  readonly amounts: MemoryAmounts;
-  readonly cause?: CudaError | MemoryLimitError | undefined;
-}
-
 /**
  * The device has too little free memory for an allocation, or a limit forbids it. Nothing was
  * allocated and nothing else changed. The fields tell who holds the memory; `cause` is the
@@ -108,7 +103,12 @@ export class OutOfMemoryError extends Error {
   readonly hint: string;
 
   /** @ignore Explains a failed allocation by its amounts. */
-  constructor(parts: Parts<FailedAllocation>) {
+  constructor(
+    parts: Parts<{
+      readonly amounts: MemoryAmounts;
+      readonly cause?: CudaError | MemoryLimitError | undefined;
+    }>,
+  ) {
     const { amounts, cause } = partsOf(parts, new.target);
     const hint = hintFor(amounts);
     const status = cause instanceof CudaError
@@ -221,6 +221,20 @@ export class DisposedError extends Error {
   }
 }
 
+/** @internal An error with its reason in a word. */
+export abstract class ReasonError<R extends string> extends Error {
+  /** The reason; for a {@link CudaUnavailableError} the part that is missing. */
+  readonly reason: R;
+
+  /** Creates an error from a reason and a message. */
+  constructor(reason: R, message: string, options?: ErrorOptions) {
+    requireKind(reason, TEXT, `new ${new.target.name}`);
+    requireKind(message, TEXT, `new ${new.target.name}`);
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
 /** The reason why no GPU can be used. */
 export type UnavailableReason =
   | "permission"
@@ -232,17 +246,7 @@ export type UnavailableReason =
   | "not-supported";
 
 /** The driver, a device, a permission or a function is missing; the message names the fix. */
-export class CudaUnavailableError extends Error {
+export class CudaUnavailableError extends ReasonError<UnavailableReason> {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "CudaUnavailableError";
-  /** The part that is missing. */
-  readonly reason: UnavailableReason;
-
-  /** Creates an error from a reason and a message that names the fix. */
-  constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {
-    requireKind(reason, TEXT, "new CudaUnavailableError");
-    requireKind(message, TEXT, "new CudaUnavailableError");
-    super(message, options);
-    this.reason = reason;
-  }
 }

@@ -15,27 +15,18 @@ export interface OptionKind {
 }
 
 /** A string. */
-export const TEXT: OptionKind = {
-  expected: "a string",
-  accepts: (value) => typeof value === "string",
-};
+export const TEXT: OptionKind = like("", "a string");
 
 /** A boolean. */
-export const FLAG: OptionKind = {
-  expected: "true or false",
-  accepts: (value) => typeof value === "boolean",
-};
+export const FLAG: OptionKind = like(true, "true or false");
 
 /** A number; its range is for the method to check. */
-export const NUMBER: OptionKind = {
-  expected: "a number",
-  accepts: (value) => typeof value === "number",
-};
+export const NUMBER: OptionKind = like(0, "a number");
 
 /** A size in bytes; whether it can be read is for the method to check. */
 export const SIZE: OptionKind = {
   expected: 'bytes, or a size such as "64 MiB"',
-  accepts: (value) => typeof value === "string" || NUMBER.accepts(value),
+  accepts: (value) => TEXT.accepts(value) || NUMBER.accepts(value),
 };
 
 /** A shape, whose sizes are checked where they are read. */
@@ -44,15 +35,17 @@ export const SHAPE: OptionKind = {
   accepts: (value) => value !== null,
 };
 
-export const BIGINT: OptionKind = {
-  expected: "a bigint",
-  accepts: (value) => typeof value === "bigint",
-};
+export const BIGINT: OptionKind = like(0n, "a bigint");
 
 /** A plain object with any contents. */
 export const RECORD: OptionKind = { expected: "an object", accepts: isRecord };
 
 export const LIST: OptionKind = { expected: "a list", accepts: Array.isArray };
+
+/** A value of the type of a sample. */
+function like(sample: unknown, expected: string): OptionKind {
+  return { expected, accepts: (value) => typeof value === typeof sample };
+}
 
 /**
  * A function to call. A class does not count, because it can only be constructed, and neither does a

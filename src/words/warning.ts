@@ -12,13 +12,11 @@ export interface WarningSource {
   readonly about?: unknown;
 }
 
-/** A listener, and the context and the driver whose warnings it hears. */
-interface Registration {
-  readonly owners: readonly object[];
-  readonly listener: WarningListener;
-}
-
-const registered = new Map<object, Registration>();
+/** The listeners, each with the context and the driver whose warnings it hears. */
+const registered = new Map<
+  object,
+  { readonly owners: readonly object[]; readonly listener: WarningListener }
+>();
 
 /** Has a function hear the warnings of the owners, of which the first one names it; undefined ends that. */
 export function listenToWarnings(

@@ -409,7 +409,7 @@ Deno.test(
     assertEquals(code, 0, stderr);
     assertStringIncludes(
       stdout,
-      `Wrote ${out}/bandwidth.json; no chart: Cannot load plotly.js from npm: `,
+      `Wrote ${out}/bandwidth.json; no page: Cannot load plotly.js from npm: `,
     );
     assertEquals([...Deno.readDirSync(out)].map(({ name }) => name), ["bandwidth.json"]);
   },

@@ -6,10 +6,9 @@ import type { Shape } from "../../buffers/shape.ts";
 import type { FilePath } from "../../disk/file_path.ts";
 import type { DType } from "../../dtype.ts";
 import { FileReading, type OpenedFile } from "../../disk/file_reading.ts";
-import { otherSort } from "../../words/file_sorts.ts";
-import type { ByteSize } from "../../words/format.ts";
-import { OptionSet, SIZE } from "../../words/options.ts";
-import { headerLimit } from "../safetensors/header.ts";
+import { otherSort } from "../../words/file_error.ts";
+import { headerLimit, multiply } from "../safetensors/header.ts";
+import { READ_HEADER_OPTIONS, type ReadHeaderOptions } from "../safetensors/read_header.ts";
 import { type GgufFormat, ggufFormat } from "./formats.ts";
 import { type GgufValue, HeaderScanner } from "./header_scanner.ts";
 
@@ -64,12 +63,7 @@ export interface GgufHeader {
 }
 
 /** Options for {@link readGgufHeader}. */
-export interface ReadGgufOptions {
-  /** Largest header that is read; 100 MB by default. */
-  readonly maxHeaderSize?: ByteSize | undefined;
-}
-
-const READ_OPTIONS = new OptionSet<ReadGgufOptions>({ maxHeaderSize: SIZE });
+export interface ReadGgufOptions extends ReadHeaderOptions {}
 
 /**
  * Reads the metadata of a GGUF file, and the names, types, shapes and places of its tensors. No GPU is
@@ -81,7 +75,7 @@ export async function readGgufHeader(
   path: FilePath,
   options: ReadGgufOptions = {},
 ): Promise<GgufHeader> {
-  const { maxHeaderSize } = READ_OPTIONS.read(options, "readGgufHeader");
+  const { maxHeaderSize } = READ_HEADER_OPTIONS.read(options, "readGgufHeader");
   const maxBytes = headerLimit(maxHeaderSize);
   using reading = new FileReading(path);
   return await parseGguf(await reading.opened(), { maxBytes });
@@ -160,11 +154,7 @@ async function readTensor(scanner: HeaderScanner): Promise<GgufTensor> {
   if (rowLength % blockLength !== 0) {
     throw wrong(`has rows of ${rowLength} elements, and blocks of ${format} have ${blockLength}`);
   }
-  // Not exact once it is too large, even when a 0 follows.
-  const byteLength = sizes.slice(1).reduce(
-    (product, size) => Number.isSafeInteger(product) ? product * size : Infinity,
-    rowLength / blockLength * blockBytes,
-  );
+  const byteLength = sizes.slice(1).reduce(multiply, rowLength / blockLength * blockBytes);
   if (!Number.isSafeInteger(byteLength + byteOffset)) {
     throw wrong(`is too large: [${sizes.toReversed().join(", ")}] of ${format}`);
   }
@@ -174,12 +164,9 @@ async function readTensor(scanner: HeaderScanner): Promise<GgufTensor> {
 
 function alignmentOf(scanner: HeaderScanner, metadata: ReadonlyMap<string, GgufValue>): number {
   const given = metadata.get("general.alignment") ?? DEFAULT_ALIGNMENT;
-  if (typeof given === "number" && (given >>> 0) === given && isPowerOfTwo(given)) return given;
+  const isWhole = typeof given === "number" && (given >>> 0) === given && given > 0;
+  if (isWhole && (given & (given - 1)) === 0) return given;
   throw scanner.wrong(`its alignment is ${given}, and no power of two`);
-}
-
-function isPowerOfTwo(value: number): boolean {
-  return value > 0 && (value & (value - 1)) === 0;
 }
 
 function checkPlaces(

@@ -162,8 +162,10 @@ export class HeaderScanner {
   }
 
   async #numbers(type: number, count: number): Promise<HostArray> {
-    if (!isNumeric(type)) throw this.wrong(`it has a value of the unknown type ${type}`);
-    const { [type]: NumberArray } = ARRAYS;
+    if (!Object.hasOwn(ARRAYS, type)) {
+      throw this.wrong(`it has a value of the unknown type ${type}`);
+    }
+    const { [type as keyof typeof ARRAYS]: NumberArray } = ARRAYS;
     return new NumberArray((await this.#bytes(count * NumberArray.BYTES_PER_ELEMENT)).buffer);
   }
 
@@ -199,10 +201,6 @@ export class HeaderScanner {
     [this.#window, this.#at, this.#start] = [window, 0, offset];
     this.#view = new DataView(window.buffer);
   }
-}
-
-function isNumeric(type: number): type is keyof typeof ARRAYS {
-  return Object.hasOwn(ARRAYS, type);
 }
 
 const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

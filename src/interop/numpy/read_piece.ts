@@ -21,8 +21,8 @@ export async function readPiece(
   try {
     await file.read(bytes, fileOffset);
   } catch (error) {
-    requireLength(file, fileOffset + bytes.byteLength);
-    throw error;
+    const { byteLength } = factsOf(file.descriptor, file.path);
+    throw byteLength < fileOffset + bytes.byteLength ? cutOff(file) : error;
   }
 }
 
@@ -38,10 +38,6 @@ export function readWhole(
 ): Uint8Array<ArrayBuffer> {
   if (file.readSomeSync(bytes, fileOffset) < bytes.byteLength) throw cutOff(file);
   return bytes;
-}
-
-function requireLength(file: DiskFile, byteLength: number): void {
-  if (factsOf(file.descriptor, file.path).byteLength < byteLength) throw cutOff(file);
 }
 
 function cutOff({ path }: DiskFile): NumpyError {

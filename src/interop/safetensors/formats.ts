@@ -6,27 +6,13 @@ import { type DType, elementBytes } from "../../dtype.ts";
 /** Name of an element type in the safetensors format. */
 export type SafetensorsFormat =
   | "BOOL"
-  | "F4"
-  | "F6_E2M3"
-  | "F6_E3M2"
-  | "U8"
-  | "I8"
-  | "F8_E5M2"
-  | "F8_E4M3"
-  | "F8_E8M0"
-  | "F8_E4M3FNUZ"
-  | "F8_E5M2FNUZ"
-  | "I16"
-  | "U16"
-  | "F16"
+  | `${"I" | "U"}${8 | 16 | 32 | 64}`
+  | `F${16 | 32 | 64}`
   | "BF16"
-  | "I32"
-  | "U32"
-  | "F32"
   | "C64"
-  | "F64"
-  | "I64"
-  | "U64";
+  | "F4"
+  | `F6_${"E2M3" | "E3M2"}`
+  | `F8_${"E5M2" | "E4M3" | "E8M0" | "E4M3FNUZ" | "E5M2FNUZ"}`;
 
 /** The element types, in reverse order of their place in a file, which starts with the widest. */
 const TYPES: Readonly<Record<SafetensorsFormat, DType>> = {

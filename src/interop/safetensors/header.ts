@@ -3,9 +3,8 @@
 
 import { roundUp } from "../../../ffi/alignment.ts";
 import type { Shape } from "../../buffers/shape.ts";
-import { nextTurn } from "../../order/waiting.ts";
-import { FileError } from "../../words/file_error.ts";
-import { otherSort } from "../../words/file_sorts.ts";
+import { Pauses } from "../../order/waiting.ts";
+import { FileError, otherSort } from "../../words/file_error.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../../words/format.ts";
 import { formatBits, type SafetensorsFormat, toFormat } from "./formats.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
@@ -50,9 +49,6 @@ const REPLACEMENT = "\ufffd";
 
 /** Number of tensors read between two looks at the clock, about half a millisecond. */
 const TENSORS_OF_STEP = 256;
-
-/** The longest time that reading a header holds up the event loop. */
-const TURN_MILLISECONDS = 10;
 
 /** One tensor as a file describes it. */
 export interface TensorEntry {
@@ -135,18 +131,7 @@ export async function parseHeader(
   bytes: Uint8Array,
   source: HeaderSource,
 ): Promise<HeaderContents> {
-  const steps = headerSteps(bytes, source);
-  for (let end = performance.now() + TURN_MILLISECONDS;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (performance.now() < end) continue;
-    await nextTurn();
-    end = performance.now() + TURN_MILLISECONDS;
-  }
-}
-
-/** Reads a header, with a step for every few hundred tensors. */
-function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, HeaderContents> {
+  const pauses = new Pauses();
   const { path } = source;
   const scanner = new JsonScanner(decodeHeader(bytes, path));
   const names = new Set<string>();
@@ -158,15 +143,15 @@ function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, 
       names.add(name);
       if (name === "__metadata__") metadata = readMetadata(scanner, path);
       else tensors.push(readTensor(scanner, { path, name }));
-      if (names.size % TENSORS_OF_STEP === 0) yield;
+      if (names.size % TENSORS_OF_STEP === 0) await pauses.whenDue();
     }
     scanner.end();
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause;
     throw new SafetensorsError(path, `its header is not JSON: ${cause.message}`, { cause });
   }
-  yield;
-  if (!tensors.every(isBehind)) tensors.sort(compareOffsets);
+  await pauses.whenDue();
+  tensors.sort((a, b) => a.byteOffset - b.byteOffset || a.byteLength - b.byteLength);
   checkCoverage(tensors, source);
   return { tensors, metadata: Object.freeze(metadata) };
 }
@@ -217,37 +202,26 @@ function readTensor(scanner: JsonScanner, tensor: Named): TensorEntry {
   if (!isSizes(offsets) || offsets.length !== 2) {
     throw wrongTensor(tensor, "has offsets that are not two sizes");
   }
-  const [start = 0, end = 0] = offsets;
-  checkSize(tensor, { format, shape, start, end });
-  return {
-    name: tensor.name,
-    format,
-    shape: Object.freeze(shape),
-    byteOffset: start,
-    byteLength: end - start,
-  };
+  const [byteOffset = 0, end = 0] = offsets;
+  const fields = { format, shape: Object.freeze(shape), byteOffset, byteLength: end - byteOffset };
+  checkSize(tensor, fields);
+  return { name: tensor.name, ...fields };
 }
 
-/** The sizes of a tensor in bytes, by its shape and by its offsets. */
-interface DescribedBytes {
-  readonly format: SafetensorsFormat;
-  readonly shape: Shape;
-  readonly start: number;
-  readonly end: number;
-}
-
-function checkSize(tensor: Named, { format, shape, start, end }: DescribedBytes): void {
-  if (end < start) throw wrongTensor(tensor, `ends at ${end}, before it starts at ${start}`);
+/** Checks that a tensor's bytes by its offsets are those by its shape. */
+function checkSize(
+  tensor: Named,
+  { format, shape, byteOffset: start, byteLength }: Omit<TensorEntry, "name">,
+): void {
+  const end = start + byteLength;
+  if (byteLength < 0) throw wrongTensor(tensor, `ends at ${end}, before it starts at ${start}`);
   const bits = shape.reduce(multiply, formatBits(format));
   if (!Number.isSafeInteger(bits)) {
     throw wrongTensor(tensor, `is too large: [${shape.join(", ")}]`);
   }
   if (bits % 8 !== 0) throw wrongTensor(tensor, `takes ${bits} bits, not a whole number of bytes`);
-  if (bits / 8 === end - start) return;
-  throw wrongTensor(
-    tensor,
-    `takes ${bits / 8} bytes by its shape, ${end - start} by its offsets`,
-  );
+  if (bits / 8 === byteLength) return;
+  throw wrongTensor(tensor, `takes ${bits / 8} bytes by its shape, ${byteLength} by its offsets`);
 }
 
 function wrongTensor({ path, name }: Named, reason: string): SafetensorsError {
@@ -270,17 +244,8 @@ function readMetadata(scanner: JsonScanner, path: string): Record<string, string
   return Object.fromEntries(texts);
 }
 
-function isBehind(tensor: TensorEntry, index: number, tensors: readonly TensorEntry[]): boolean {
-  const before = tensors[index - 1];
-  return before === undefined || compareOffsets(before, tensor) <= 0;
-}
-
-function compareOffsets(a: TensorEntry, b: TensorEntry): number {
-  return a.byteOffset - b.byteOffset || a.byteLength - b.byteLength;
-}
-
 /** Multiplies sizes; returns Infinity once a product cannot be exact, even when a 0 follows. */
-function multiply(product: number, size: number): number {
+export function multiply(product: number, size: number): number {
   if (!Number.isSafeInteger(product)) return Infinity;
   return product * size;
 }

@@ -18,11 +18,14 @@ import {
 
 /** Options for {@link readSafetensorsHeader}. */
 export interface ReadHeaderOptions {
-  /** Largest header that is read: 100 MB, as the format has it, by default. */
+  /** Largest header that is read: 100 MB by default. */
   readonly maxHeaderSize?: ByteSize | undefined;
 }
 
-const READ_HEADER_OPTIONS = new OptionSet<ReadHeaderOptions>({ maxHeaderSize: SIZE });
+/** Checks the options above. */
+export const READ_HEADER_OPTIONS: OptionSet<ReadHeaderOptions> = new OptionSet({
+  maxHeaderSize: SIZE,
+});
 
 /**
  * Reads the names, types, shapes and places of the tensors in a safetensors file, and its metadata.

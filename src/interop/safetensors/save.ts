@@ -13,6 +13,7 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/in_parallel.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
+import { builtin } from "../../words/builtin.ts";
 import {
   type ByteSize,
   describeValue,
@@ -227,13 +228,7 @@ function place(tensors: readonly DescribedTensor[]) {
 
 /** Orders names by their UTF-8 bytes, as the format's own library does. */
 function compare(a: string, b: string): number {
-  const [left, right] = [encoder.encode(a), encoder.encode(b)];
-  const shorter = Math.min(left.length, right.length);
-  for (let i = 0; i < shorter; i++) {
-    const difference = (left[i] ?? 0) - (right[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return left.length - right.length;
+  return builtin("node:buffer").Buffer.compare(encoder.encode(a), encoder.encode(b));
 }
 
 const encoder = new TextEncoder();

@@ -8,7 +8,8 @@ import { fileNameOf, type FilePath, folderOf, pathOf, realPathOf } from "../../d
 import { FileTurn } from "../../disk/file_turns.ts";
 import { removeOrWarn } from "../../disk/locked_file.ts";
 import { writeInto } from "../../transfer/gathered_transfer.ts";
-import { produceFile, writeBeside } from "../../transfer/produce_file.ts";
+import type { TransferOptions } from "../../transfer/pending_transfer.ts";
+import { produceFile, writeBeside, type WritingOptions } from "../../transfer/produce_file.ts";
 import type { Step, StreamUse } from "../../transfer/stepped_work.ts";
 import { builtin } from "../../words/builtin.ts";
 import { type ByteSize, parseBytes, visibleText } from "../../words/format.ts";
@@ -22,15 +23,6 @@ export interface PlannedFile {
   readonly names: readonly string[];
   readonly byteLength: number;
   fill(file: DiskFile): Iterable<Step>;
-}
-
-/** The memory that is saved, and the way to do it. */
-interface SavingShards {
-  readonly uses: readonly StreamUse[];
-  readonly totalBytes: number;
-  readonly inPlace: boolean | undefined;
-  readonly sync: boolean | undefined;
-  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -63,7 +55,11 @@ export function cutIntoShards<T extends { readonly span: MemorySpan }>(
 export async function saveShards(
   path: FilePath,
   files: readonly PlannedFile[],
-  { uses, totalBytes, inPlace, sync, signal }: SavingShards,
+  { uses, totalBytes, inPlace, sync, signal }: TransferOptions & WritingOptions & {
+    /** The memory that is saved. */
+    readonly uses: readonly StreamUse[];
+    readonly totalBytes: number;
+  },
 ): Promise<void> {
   const whole = pathOf(path);
   if (!whole.endsWith(ENDING)) {
@@ -136,7 +132,8 @@ class Shards {
 
   /** Returns the files that the index names; undefined when it cannot be read. */
   named(): ReadonlySet<string> | undefined {
-    if (!isReadable(this.#folder)) return undefined;
+    const { state } = Deno.permissions.querySync({ name: "read", path: this.#folder });
+    if (state !== "granted") return undefined;
     try {
       if (factsAt(this.#index) === undefined) return new Set();
       const { weight_map } = JSON.parse(Deno.readTextFileSync(this.#index));
@@ -164,8 +161,4 @@ class Shards {
       removeOrWarn(path, () => factsAt(path) && Deno.removeSync(path));
     }
   }
-}
-
-function isReadable(folder: string): boolean {
-  return Deno.permissions.querySync({ name: "read", path: folder }).state === "granted";
 }

@@ -7,7 +7,7 @@ import { type FilePath, pathOf, realPathOf, requireAccess } from "../../disk/fil
 import { FileReading } from "../../disk/file_reading.ts";
 import { FileTurn } from "../../disk/file_turns.ts";
 import { builtin } from "../../words/builtin.ts";
-import { otherSort } from "../../words/file_sorts.ts";
+import { otherSort } from "../../words/file_error.ts";
 import type { ByteSize } from "../../words/format.ts";
 import { isAccepted } from "../../words/options.ts";
 import { headerLimit, MAX_HEADER_BYTES, SafetensorsError, type TensorEntry } from "./header.ts";
