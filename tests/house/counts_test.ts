@@ -20,7 +20,7 @@ const COUNTS: Readonly<
     most: 80_425,
     count: () => sources.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0),
   },
-  "files of src and ffi": { most: 550, count: () => sources.length },
+  "files of src and ffi": { most: 551, count: () => sources.length },
   "modules that an import of mod.ts runs": { most: 396, count: () => modulesRun("mod.ts") },
   "members of CudaDevice": { most: 75, count: memberCount },
   "public names of all entries": { most: 418, count: publicNameCount },
