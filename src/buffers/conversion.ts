@@ -25,7 +25,7 @@ interface ConversionSource extends StridedLayout {
 }
 
 /** The most axes that the kernel takes, after contiguous ones are joined. */
-const MAX_AXES = 8;
+const MAX_KERNEL_AXES = 8;
 
 /** The first code of types that only the slower kernel has: small floats and complex numbers. */
 const FIRST_ANY = 16;
@@ -41,7 +41,7 @@ interface Axis {
 
 /** Returns whether the kernels take a layout; others have to be made contiguous first. */
 export function isConvertible(layout: StridedLayout): boolean {
-  return joinedAxes(layout).length <= MAX_AXES;
+  return joinedAxes(layout).length <= MAX_KERNEL_AXES;
 }
 
 /**
@@ -79,7 +79,10 @@ export function queueConversion(
   launchReady(stream, {
     name: isAny ? "vramkit_convert_any" : "vramkit_convert_strided",
     count,
-    args: [...args, layoutBytes(columns, { starts: [-reach.lowest / bytes], axisCount: MAX_AXES })],
+    args: [
+      ...args,
+      layoutBytes(columns, { starts: [-reach.lowest / bytes], axisCount: MAX_KERNEL_AXES }),
+    ],
   });
 }
 

@@ -31,7 +31,7 @@ const TRANSPOSE = "vramkit_strided_transpose";
 const COPY_OF_MANY_AXES = "vramkit_strided_axes";
 
 /** The most axes that the first two kernels take. */
-const MAX_AXES = 8;
+const MAX_KERNEL_AXES = 8;
 
 /** The most axes of any copy: as many of two words have more bytes than there are addresses. */
 const ALL_AXES = 64;
@@ -125,12 +125,12 @@ function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch {
   const axes = axesOf(layout, wordBytes);
   const { destination, source } = layout;
   const starts = [-destination.lowest / wordBytes, -source.lowest / wordBytes];
-  const argsOf = (count: number, axes: readonly WordAxis[], axisCount = MAX_AXES) => {
+  const argsOf = (count: number, axes: readonly WordAxis[], axisCount = MAX_KERNEL_AXES) => {
     const columns = (["size", "to", "from"] as const).map((key) => axes.map((axis) => axis[key]));
     return [u64(count), u32(wordBytes), layoutBytes(columns, { starts, axisCount })];
   };
   const words = sizeOf(axes);
-  if (axes.length > MAX_AXES) {
+  if (axes.length > MAX_KERNEL_AXES) {
     return { name: COPY_OF_MANY_AXES, count: words, args: argsOf(words, axes, ALL_AXES) };
   }
   const squares = squaresOf(axes);

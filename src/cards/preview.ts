@@ -28,7 +28,7 @@ export type Preview =
   | { readonly missing: string };
 
 /** Time to wait for work left by an awaited transfer, such as a free, which takes microseconds. */
-const PATIENCE_MILLISECONDS = 20;
+const MAX_SETTLING_MILLISECONDS = 20;
 const SHOWN_ROWS = { first: 4, last: 2 } as const;
 const SHOWN_COLUMNS = { first: 5, last: 3 } as const;
 /** The number of values in a row, when there is one axis. */
@@ -172,7 +172,7 @@ function readBytes(
 function isQuiet({ usage, context }: Allocation): boolean {
   if (usage.hasPending) return false;
   const streams = [defaultStreamOf(context), ...usage.streams()];
-  const deadline = performance.now() + PATIENCE_MILLISECONDS;
+  const deadline = performance.now() + MAX_SETTLING_MILLISECONDS;
   do {
     if (streams.every((stream) => stream.disposed || stream.isIdle)) return true;
   } while (performance.now() < deadline);

@@ -1,7 +1,7 @@
 // The command line's arguments, checked: unknown commands, options and values are rejected.
 
 import { parseArgs } from "node:util";
-import { MIN_COPY_BYTES } from "../measure/bandwidth.ts";
+import { MIN_SWEPT_BYTES } from "../measure/bandwidth.ts";
 import { formatBytes, messageOf, parseBytes, visibleLines } from "../words/format.ts";
 import { describeParseError, hintAt } from "../words/parse_error.ts";
 
@@ -169,11 +169,11 @@ function readOptions(values: Values, command?: Command, words: readonly string[]
 function readLargest({ full, largest = full ? "1 GiB" : "256 MiB" }: Values): number {
   try {
     const bytes = parseBytes(largest, "--largest");
-    if (bytes >= MIN_COPY_BYTES) return bytes;
+    if (bytes >= MIN_SWEPT_BYTES) return bytes;
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
   throw new UsageError(
-    `Cannot use --largest ${largest}: expected at least ${formatBytes(MIN_COPY_BYTES)}`,
+    `Cannot use --largest ${largest}: expected at least ${formatBytes(MIN_SWEPT_BYTES)}`,
   );
 }

@@ -9,7 +9,7 @@ import { sleep } from "../words/timer.ts";
 import type { CliOptions } from "./arguments.ts";
 
 /** The longest wait for a keeper to begin or to end. */
-const PATIENCE_MILLISECONDS = 10_000;
+const MAX_KEEPER_MILLISECONDS = 10_000;
 
 const LOOK_MILLISECONDS = 10;
 
@@ -76,7 +76,7 @@ async function keeperWords(): Promise<string> {
 
 /** Waits until the keeper's process is as wanted; returns whether it came to that. */
 async function untilKeeper(isWanted: (pid: number | undefined) => boolean): Promise<boolean> {
-  for (const end = performance.now() + PATIENCE_MILLISECONDS; performance.now() < end;) {
+  for (const end = performance.now() + MAX_KEEPER_MILLISECONDS; performance.now() < end;) {
     const keeper = await KeeperConnection.findAny();
     keeper?.[Symbol.dispose]();
     if (isWanted(keeper?.pid)) return true;

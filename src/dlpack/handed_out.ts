@@ -54,7 +54,7 @@ const structs = new Map<bigint, HandedOut>();
 const watched = new Map<Context, Set<HandedOut>>();
 
 /** The number of structs to check at a time, so that a check takes less than a microsecond. */
-const LOOKS = 16;
+const MAX_STRUCTS_CHECKED = 16;
 
 /** Adds a struct, which {@link endStruct} ends. */
 export function addStruct(struct: HandedOut): void {
@@ -109,7 +109,7 @@ function watch(context: Context, own: Set<HandedOut>): void {
       let looks = 0;
       for (const struct of own) {
         if (isCleared(struct)) return true;
-        if (++looks > LOOKS) return false;
+        if (++looks > MAX_STRUCTS_CHECKED) return false;
         own.delete(struct); // others are looked at next time
         own.add(struct);
       }

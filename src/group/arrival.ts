@@ -10,9 +10,9 @@ import {
   absent,
   CALL,
   type Limit,
+  MAX_SILENCE_MILLISECONDS,
   type MeetingFields,
   type Met,
-  PATIENCE_MILLISECONDS,
   shortened,
   stopped,
 } from "./meeting_limit.ts";
@@ -65,7 +65,7 @@ async function introduce(
   const { limit } = parts;
   let isOver = false;
   void limit.over.then(() => isOver || connection.close());
-  using patience = new Patience(connection, Math.min(PATIENCE_MILLISECONDS, limit.left));
+  using patience = new Patience(connection, Math.min(MAX_SILENCE_MILLISECONDS, limit.left));
   try {
     const nonces = await greet(attempt);
     const met = nonces && await untilWelcome(attempt, { nonces, patience });
@@ -185,7 +185,7 @@ class Patience implements Disposable {
   /** Starts the time for the next message. */
   renew(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#connection.close(), 2 * PATIENCE_MILLISECONDS);
+    this.#timer = setTimeout(() => this.#connection.close(), 2 * MAX_SILENCE_MILLISECONDS);
   }
 
   [Symbol.dispose](): void {

@@ -12,7 +12,7 @@ import type { NcclFailure } from "./nccl.ts";
 const LOOK_MILLISECONDS = 20;
 
 /** Time for the streams to finish once the group was aborted. */
-const PATIENCE_MILLISECONDS = 1000;
+const MAX_ABORT_MILLISECONDS = 1000;
 
 /** The parts of a {@link GroupWork}. */
 export interface WorkFields {
@@ -122,7 +122,7 @@ export class GroupWork implements PromiseLike<void> {
       if (error === undefined) return;
       // Waits for the end, but not for ever: other work may be on the streams.
       const ended = Promise.all([communicators.fail(error), done]).catch(() => {});
-      await within(PATIENCE_MILLISECONDS, ended);
+      await within(MAX_ABORT_MILLISECONDS, ended);
       throw error;
     } finally {
       clearInterval(timer);

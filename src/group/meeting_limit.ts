@@ -11,7 +11,7 @@ import { type Appointment, formatPlace, type MeetingPlace } from "./rendezvous_a
 export const CALL = "joinGroup";
 
 /** The longest silence of a process that connects. */
-export const PATIENCE_MILLISECONDS = 5000;
+export const MAX_SILENCE_MILLISECONDS = 5000;
 
 /** Pause before the next attempt to reach rank 0, or to listen. */
 const RETRY_MILLISECONDS = 100;

@@ -20,9 +20,9 @@ import {
   absent,
   CALL,
   type Limit,
+  MAX_SILENCE_MILLISECONDS,
   type MeetingFields,
   type Met,
-  PATIENCE_MILLISECONDS,
   stopped,
 } from "./meeting_limit.ts";
 import { formatPlace } from "./rendezvous_address.ts";
@@ -148,7 +148,7 @@ export class Reception {
   /** Reads the messages of one process, and accepts it or sends a refusal. */
   async #hear(connection: FrameConnection): Promise<void> {
     this.#strangers.add(connection);
-    const timer = setTimeout(() => connection.close(), PATIENCE_MILLISECONDS);
+    const timer = setTimeout(() => connection.close(), MAX_SILENCE_MILLISECONDS);
     try {
       const own = nonce();
       connection.send({ vramkit: PROTOCOL, nonce: own });

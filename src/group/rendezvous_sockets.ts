@@ -5,7 +5,7 @@ import { within } from "../words/timer.ts";
 import { type Frame, FrameConnection, STRANGER } from "./frames.ts";
 import { GroupError } from "./group_error.ts";
 import { readNonce } from "./handshake.ts";
-import { CALL, type Limit, PATIENCE_MILLISECONDS, stopped } from "./meeting_limit.ts";
+import { CALL, type Limit, MAX_SILENCE_MILLISECONDS, stopped } from "./meeting_limit.ts";
 import { formatPlace, type MeetingPlace } from "./rendezvous_address.ts";
 
 /** Time to wait for a taken address to become free: another group may just have ended there. */
@@ -92,7 +92,7 @@ async function isGroupAt(place: MeetingPlace, limit: Limit): Promise<boolean> {
     if (connection === undefined) return false;
     let greeting: Frame | undefined;
     const heard = connection.next().then((frame) => greeting = frame);
-    await within(PATIENCE_MILLISECONDS, Promise.race([heard, limit.over]));
+    await within(MAX_SILENCE_MILLISECONDS, Promise.race([heard, limit.over]));
     connection.close();
     return readNonce(greeting?.head["nonce"]) !== undefined;
   } catch {
@@ -148,7 +148,7 @@ export async function connectTo(
 ): Promise<FrameConnection | undefined> {
   const controller = new AbortController();
   const { signal } = controller;
-  const milliseconds = Math.min(PATIENCE_MILLISECONDS, limit.left);
+  const milliseconds = Math.min(MAX_SILENCE_MILLISECONDS, limit.left);
   const timer = setTimeout(() => controller.abort(), milliseconds);
   let isConnected = false;
   void limit.over.then(() => isConnected || controller.abort());

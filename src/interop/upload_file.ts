@@ -17,7 +17,7 @@ import { checkSize, visibleText } from "../words/format.ts";
 import { NUMBER, OptionSet, SHAPE } from "../words/options.ts";
 
 /** Size that /sys reports for files whose contents it generates. */
-const PAGE_BYTES = 4096;
+const GENERATED_FILE_BYTES = 4096;
 
 /** Options for {@link CudaDevice.uploadFile}. */
 export interface UploadFileOptions<D extends DType> extends AllocateOptions, TransferOptions {
@@ -81,8 +81,8 @@ export async function uploadFile<D extends DType = "uint8">(
  * they are read (/proc, /sys) and reports 0 bytes or a page as their size, whatever they hold.
  */
 function readSmall({ file, byteLength }: OpenedFile): Uint8Array<ArrayBuffer> | undefined {
-  if (byteLength > PAGE_BYTES) return undefined;
-  let bytes = new Uint8Array(PAGE_BYTES + 1);
+  if (byteLength > GENERATED_FILE_BYTES) return undefined;
+  let bytes = new Uint8Array(GENERATED_FILE_BYTES + 1);
   let end = 0;
   for (;;) {
     end += file.readSomeSync(bytes.subarray(end), end);

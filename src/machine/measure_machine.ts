@@ -51,7 +51,7 @@ export const MACHINE_OPTIONS: OptionSet<MachineOptions> = new OptionSet({
 
 const MEBIBYTE = 2 ** 20;
 /** The most memory of a device, and the size of a copy, as in nvbandwidth; smaller for many GPUs. */
-const MAX_BYTES = 2048 * MEBIBYTE;
+const MAX_DEVICE_BYTES = 2048 * MEBIBYTE;
 const CASE_BYTES = 512 * MEBIBYTE;
 const MANY_CASE_BYTES = 128 * MEBIBYTE;
 const ARRAY_SIZES = [2 ** 12, 2 ** 16, 2 ** 20, 2 ** 24, 2 ** 26, 2 ** 28] as const;
@@ -156,7 +156,7 @@ class Plan {
     const { host, gpus, isModelled } = found;
     const { length } = gpus;
     this.#hostBytes = Math.min(host.availableBytes ?? 2 ** 33, host.limitBytes ?? Infinity) / 4;
-    const deviceBytes = Math.min(MAX_BYTES, ...gpus.map(({ facts }) => facts.freeBytes / 2));
+    const deviceBytes = Math.min(MAX_DEVICE_BYTES, ...gpus.map(({ facts }) => facts.freeBytes / 2));
     // A copy that loads the other direction is twice as large; all copies to one take a block for each.
     const fitting = Math.min(deviceBytes, this.#hostBytes) / Math.max(3, length);
     const wanted = isModelled ? SIMULATED_CASE_BYTES : length > 2 ? MANY_CASE_BYTES : CASE_BYTES;

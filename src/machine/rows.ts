@@ -271,7 +271,7 @@ function caseSpread(found: Omit<CaseSpeed, "name">): Spread {
 }
 
 /** Size from which ordinary arrays should come near the speed of the bus, and how near. */
-const LARGE_BYTES = 64 * 2 ** 20;
+const MIN_FAST_BYTES = 64 * 2 ** 20;
 const ARRAY_SHARE = 0.6;
 
 function measuredRows(
@@ -314,7 +314,7 @@ function measuredRows(
   }));
   const arrays = bandwidth?.points.filter(({ kind }) => kind === "pageable").map((point) => {
     const way = point.direction === "host-to-device" ? "up" : "down";
-    const isLarge = point.byteLength >= LARGE_BYTES;
+    const isLarge = point.byteLength >= MIN_FAST_BYTES;
     return {
       id: `array_${way}_${point.byteLength}`,
       name: `an ordinary array ${way}, ${formatBytes(point.byteLength)}`,

@@ -72,19 +72,19 @@ export const BANDWIDTH_OPTIONS: OptionSet<BandwidthOptions> = new OptionSet({
 });
 
 /** Number of copies in a sample when they are quick, as in nvbandwidth. */
-const MAX_COPIES = 16;
+const MAX_SAMPLE_COPIES = 16;
 /** Number of copies before the first event of a sample when they are quick. */
 const WARM_UP_COPIES = 4;
 /** Host time that one sample aims to stay within. */
 const SAMPLE_SECONDS = 0.25;
 
 /** The smallest copy that a sweep measures unless told otherwise. */
-export const MIN_COPY_BYTES = 4096;
+export const MIN_SWEPT_BYTES = 4096;
 
 /** Returns powers of four from 4 KiB on, and `largestBytes` as the last. */
 export function sizesUpTo(largestBytes: number): number[] {
   const sizes: number[] = [];
-  for (let size = MIN_COPY_BYTES; size < largestBytes; size *= 4) sizes.push(size);
+  for (let size = MIN_SWEPT_BYTES; size < largestBytes; size *= 4) sizes.push(size);
   return [...sizes, largestBytes];
 }
 
@@ -241,7 +241,7 @@ class Sweep {
     this.#copy(way, 1);
     this.#stream.synchronizeSync();
     const seconds = (performance.now() - start) / 1000;
-    return Math.max(1, Math.min(MAX_COPIES, Math.floor(SAMPLE_SECONDS / seconds)));
+    return Math.max(1, Math.min(MAX_SAMPLE_COPIES, Math.floor(SAMPLE_SECONDS / seconds)));
   }
 
   /** Returns the GPU seconds of one row of copies. */

@@ -34,7 +34,7 @@ export interface Calibration {
 const SIZES = [4, 8, 16, 32, 64, 128].map((mebibytes) => mebibytes * 2 ** 20);
 const SAMPLE_COUNT = 9;
 /** The array by which one core is measured; of this size, new memory always comes from the system. */
-const CORE_BYTES = 64 * 2 ** 20;
+const SAMPLE_BYTES = 64 * 2 ** 20;
 
 /** Size of the buffer that {@link calibrate} needs, in bytes. */
 export const CALIBRATION_BYTES = Math.max(...SIZES);
@@ -65,20 +65,20 @@ export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibrat
     };
   });
   const lastLoss = points.findLastIndex((point) => point.ringSeconds > point.driverSeconds);
-  const { driverSeconds = 0 } = points.find(({ byteLength }) => byteLength === CORE_BYTES) ?? {};
+  const { driverSeconds = 0 } = points.find(({ byteLength }) => byteLength === SAMPLE_BYTES) ?? {};
   return {
     points,
     ringFromBytes: points[lastLoss + 1]?.byteLength ?? null,
-    coreSpeed: speedOf(2 * CORE_BYTES, driverSeconds), // there and back
-    pageSpeed: speedOf(CORE_BYTES, medianSeconds(makeArray)),
+    coreSpeed: speedOf(2 * SAMPLE_BYTES, driverSeconds), // there and back
+    pageSpeed: speedOf(SAMPLE_BYTES, medianSeconds(makeArray)),
   };
 }
 
 /** Makes a new array with all its pages. */
 function makeArray(): void {
-  const bytes = new Uint8Array(CORE_BYTES);
+  const bytes = new Uint8Array(SAMPLE_BYTES);
   const step = pageBytes();
-  for (let at = 0; at < CORE_BYTES; at += step) bytes[at] = 1;
+  for (let at = 0; at < SAMPLE_BYTES; at += step) bytes[at] = 1;
 }
 
 function moveByDriver(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuffer>): void {

@@ -2,6 +2,7 @@
 // memory stays referenced until the driver has unlocked it.
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
+import { pageBytes } from "../../ffi/host.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -24,9 +25,6 @@ export interface RegistrationOptions {
 }
 
 const ALREADY_REGISTERED = CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-
-/** Some systems register whole pages only. */
-const PAGE_BYTES = 4096n;
 
 /** Page-locks one array, and gives it as a block (cuMemHostRegister). */
 export class HostRegistration extends BaseMemoryResource {
@@ -108,7 +106,7 @@ export class HostRegistration extends BaseMemoryResource {
     return waiting.length > 0;
   }
 
-  /** Registers the bytes themselves, or all of their pages where the driver demands it. */
+  /** Registers the bytes themselves, or all of their pages: some systems register whole pages only. */
   #register(byteLength: number): number {
     const address = this.#hostAddress;
     const exact = { start: address, end: address + BigInt(byteLength) };
@@ -116,7 +114,7 @@ export class HostRegistration extends BaseMemoryResource {
     if (status !== CUresult.CUDA_ERROR_INVALID_VALUE) return status;
     return this.#registerRange({
       start: pageFloor(exact.start),
-      end: pageFloor(exact.end + PAGE_BYTES - 1n),
+      end: pageFloor(exact.end + BigInt(pageBytes()) - 1n),
     });
   }
 
@@ -134,7 +132,7 @@ export class HostRegistration extends BaseMemoryResource {
 }
 
 function pageFloor(address: bigint): bigint {
-  return address / PAGE_BYTES * PAGE_BYTES;
+  return address - address % BigInt(pageBytes());
 }
 
 function alreadyRegistered(byteLength: number, { isLeaving }: { isLeaving: boolean }): CudaError {

@@ -3,6 +3,7 @@
 // requested.
 
 import { roundUp } from "../../ffi/alignment.ts";
+import { pageBytes } from "../../ffi/host.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -16,9 +17,6 @@ import { takeAgain } from "./out_of_memory.ts";
 import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 import { whenPassed } from "./when_passed.ts";
-
-/** The driver pins whole pages, so rounding up to one takes no more memory. */
-export const PAGE_BYTES = 4096;
 
 /** Page-locked memory is lost to other programs, so a context's pool keeps at most this. */
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
@@ -88,7 +86,8 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     requireBytes(byteLength);
     if (this.#released) throw new DisposedError("PooledPinnedHostMemoryResource");
     this.context.sweep();
-    const wanted = roundUp(byteLength, PAGE_BYTES);
+    // The driver pins whole pages, so rounding up to one takes no more memory.
+    const wanted = roundUp(byteLength, pageBytes());
     const size = this.#fitFor(wanted) ?? wanted;
     const address = this.#takeFree(size) ?? this.#pin(size, stream);
     this.#sizes.set(address, size);

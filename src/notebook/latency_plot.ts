@@ -12,7 +12,7 @@ import { sizeAxis } from "./axes.ts";
 
 const PLOT_HEIGHT = 380;
 /** Beyond this size a copy's time is all bandwidth, which plotBandwidth() shows better. */
-const MAX_BYTES = 16 * 2 ** 20;
+const MAX_LATENCY_BYTES = 16 * 2 ** 20;
 
 /**
  * Plots the time of one copy over its size, up to 16 MiB.
@@ -24,14 +24,16 @@ export function plotLatency(result: BandwidthResult): Figure {
   checkPlotInput(result, { action: "plot latency", ...BANDWIDTH });
   const lines = bandwidthLines(result)
     .map((line) => {
-      const points = line.points.filter(({ byteLength }) => byteLength <= MAX_BYTES);
+      const points = line.points.filter(({ byteLength }) => byteLength <= MAX_LATENCY_BYTES);
       return { ...line, points };
     })
     .filter(({ points }) => points.length > 0);
   const sizes = lines.flatMap(({ points }) => points.map(({ byteLength }) => byteLength));
   if (sizes.length === 0) {
     throw new RangeError(
-      `Cannot plot latency: the result holds no copies of ${formatBytes(MAX_BYTES)} or less`,
+      `Cannot plot latency: the result holds no copies of ${
+        formatBytes(MAX_LATENCY_BYTES)
+      } or less`,
     );
   }
   return new Figure({

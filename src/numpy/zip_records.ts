@@ -21,19 +21,19 @@ const VERSIONS = { usual: 20, large: 45 } as const;
 const DATE = (1 << 5) | 1;
 
 /** Deflated bytes may be more than the contents: from here on there is room for 64 bits. */
-const LARGE_BYTES = 0xf000_0000;
+const MIN_ZIP64_BYTES = 0xf000_0000;
 
 /** Returns the size of the header before a file: known before the file is packed. */
 export function localHeaderBytes(
   { name, byteLength }: Pick<ZipFile, "name" | "byteLength">,
 ): number {
-  const extraBytes = byteLength >= LARGE_BYTES ? 20 : 0;
+  const extraBytes = byteLength >= MIN_ZIP64_BYTES ? 20 : 0;
   return RECORD_BYTES.local + new TextEncoder().encode(name).byteLength + extraBytes;
 }
 
 /** Writes the header before a file. */
 export function localHeader(file: ZipFile): Uint8Array<ArrayBuffer> {
-  const isLarge = file.byteLength >= LARGE_BYTES;
+  const isLarge = file.byteLength >= MIN_ZIP64_BYTES;
   return encode(file, {
     recordBytes: RECORD_BYTES.local,
     signature: SIGNATURES.local,

@@ -5,7 +5,7 @@ import { endTurn, lastReading } from "../accounting/clock.ts";
 import { sleep } from "../words/timer.ts";
 
 /** Time after which it is scheduled again: V8 drops it when a notebook's cell is interrupted. */
-const MAX_TURN_MILLISECONDS = 1000;
+const MAX_DELAY_MILLISECONDS = 1000;
 
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
@@ -15,7 +15,7 @@ export interface Owner {
 }
 
 /** Number of new objects that wait to be registered at most. */
-const MAX_WAITING = 1024;
+const MAX_UNREGISTERED = 1024;
 
 const collected = new FinalizationRegistry<Owner>((owner) => {
   if (!owner.released) owner.lose();
@@ -41,9 +41,9 @@ let scheduledAt = -Infinity;
 export function watch(target: object, owner: Owner): void {
   targets.push(target);
   owners.push(owner);
-  if (owners.length >= MAX_WAITING) registerWaiting();
+  if (owners.length >= MAX_UNREGISTERED) registerWaiting();
   const now = lastReading();
-  if (now < scheduledAt + MAX_TURN_MILLISECONDS) return;
+  if (now < scheduledAt + MAX_DELAY_MILLISECONDS) return;
   scheduledAt = now;
   queueMicrotask(atTurnEnd);
 }

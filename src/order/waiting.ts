@@ -32,7 +32,7 @@ const FIRST_LOOKS = 8;
 const POLL_TURNS = 64;
 
 /** Looks of a blocking call before the driver's own wait, which notices brief work's end late. */
-const LOOKS = 48;
+const MAX_LOOKS = 48;
 
 /**
  * Blocks until a stream has done all that the driver was given (cuStreamSynchronize); returns false when
@@ -40,7 +40,7 @@ const LOOKS = 48;
  */
 export function waitForStream(driver: Driver, handle: bigint): boolean {
   const { api } = driver;
-  for (let look = 0; look < LOOKS; look++) {
+  for (let look = 0; look < MAX_LOOKS; look++) {
     const status = api.cuStreamQuery(handle);
     if (status === CUresult.CUDA_SUCCESS) return false;
     if (status !== CUresult.CUDA_ERROR_NOT_READY) break; // work may be under way nevertheless
@@ -92,7 +92,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Time between two turns of the event loop. */
-const MAX_MILLISECONDS = 4;
+const MILLISECONDS_BETWEEN_TURNS = 4;
 
 /** The pauses of one piece of work. */
 export class Pauses {
@@ -111,7 +111,7 @@ export class Pauses {
    */
   async whenDue(): Promise<void> {
     this.#signal?.throwIfAborted();
-    if (performance.now() - this.#last < MAX_MILLISECONDS) return;
+    if (performance.now() - this.#last < MILLISECONDS_BETWEEN_TURNS) return;
     await nextTurn();
     this.#last = performance.now();
     this.#signal?.throwIfAborted();

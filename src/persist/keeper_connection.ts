@@ -19,7 +19,7 @@ import { PersistError, type PersistProblem } from "./persist_error.ts";
 const ROOM: MessageRoom = { byteLength: MOST_MESSAGE_BYTES, descriptorCount: MOST_DESCRIPTORS };
 
 /** The longest wait for a keeper that was just started, and for an answer that takes no time. */
-const PATIENCE_MILLISECONDS = 15_000;
+const MAX_ANSWER_MILLISECONDS = 15_000;
 
 /** Time between two looks for a keeper that starts. */
 const LOOK_MILLISECONDS = 5;
@@ -88,7 +88,7 @@ export class KeeperConnection implements Disposable {
   ): Promise<KeeperConnection | undefined> {
     const folder = keeperFolder();
     let isStarted = false;
-    for (const end = performance.now() + PATIENCE_MILLISECONDS; performance.now() < end;) {
+    for (const end = performance.now() + MAX_ANSWER_MILLISECONDS; performance.now() < end;) {
       signal?.throwIfAborted();
       const socket = LocalSocket.connect(socketIn(folder));
       if (socket instanceof LocalSocket) {
@@ -168,7 +168,7 @@ async function greet(socket: LocalSocket): Promise<KeeperAnswer | undefined> {
 /** Waits for a message; undefined at the end of the connection. */
 async function hear(
   socket: LocalSocket,
-  { signal, patience = PATIENCE_MILLISECONDS, late }: KeeperWaiting,
+  { signal, patience = MAX_ANSWER_MILLISECONDS, late }: KeeperWaiting,
 ): Promise<Answered | undefined> {
   const start = performance.now();
   for (;;) {
@@ -193,7 +193,7 @@ function gone(): PersistError {
 }
 
 function silent(): PersistError {
-  return cannotSpeak("no-keeper", `it has not answered in ${PATIENCE_MILLISECONDS / 1000} s`);
+  return cannotSpeak("no-keeper", `it has not answered in ${MAX_ANSWER_MILLISECONDS / 1000} s`);
 }
 
 function cannotSpeak(reason: PersistProblem, words: string, process = ""): PersistError {

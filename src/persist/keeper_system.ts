@@ -24,8 +24,8 @@ import { VERSION } from "../words/version.ts";
 import {
   MOST_DESCRIPTORS,
   MOST_MESSAGE_BYTES,
-  PAGE_BYTES,
-  SLOT_BYTES,
+  NAME_PAGE_BYTES,
+  OPENER_BYTES,
   SLOT_STATE,
 } from "./keeper_words.ts";
 
@@ -70,8 +70,8 @@ export const KEEPER_FACTS = {
   kit: VERSION,
   mostDescriptors: MOST_DESCRIPTORS,
   mostMessageBytes: MOST_MESSAGE_BYTES,
-  pageBytes: PAGE_BYTES,
-  slotBytes: SLOT_BYTES,
+  pageBytes: NAME_PAGE_BYTES,
+  slotBytes: OPENER_BYTES,
   slotState: SLOT_STATE,
 } as const;
 

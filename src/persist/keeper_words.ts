@@ -13,8 +13,8 @@ export const MOST_DESCRIPTORS = 64;
 export const MOST_MESSAGE_BYTES = 60_000;
 
 /** Bytes of the page of a name, and of one process's place in it. */
-export const PAGE_BYTES = 4096;
-export const SLOT_BYTES = 32;
+export const NAME_PAGE_BYTES = 4096;
+export const OPENER_BYTES = 32;
 
 /** The states of a place in a page. */
 export const SLOT_STATE = { free: 0, clean: 1, dirty: 2, unknown: 3 } as const;

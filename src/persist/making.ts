@@ -29,7 +29,7 @@ import {
   viewIn,
 } from "./contents.ts";
 import type { KeeperConnection } from "./keeper_connection.ts";
-import { PAGE_BYTES } from "./keeper_words.ts";
+import { NAME_PAGE_BYTES } from "./keeper_words.ts";
 import { handOver, type Persisted, releaseFrom, show } from "./open_persisted.ts";
 import type { PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
@@ -81,7 +81,7 @@ export async function makeKept(
   using sent = new DisposableStack();
   const toSend = (descriptor: number) => sent.adopt(descriptor, closeDescriptor);
   const described = toSend(textFile(JSON.stringify(description)));
-  const page = toSend(newFile(new Uint8Array(PAGE_BYTES)));
+  const page = toSend(newFile(new Uint8Array(NAME_PAGE_BYTES)));
   const byteLength = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   const words = { byteLength, what: contentWords(taken), origin: JSON.stringify(origin) };
   const files = [described, page];

@@ -5,7 +5,13 @@ import { cString } from "../../ffi/c_strings.ts";
 import { MAP, MAP_FAILED, MFD_CLOEXEC, PROT } from "../../ffi/host.ts";
 import { lastErrno, openSystem, systemError } from "../disk/system_error.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
-import { type Opener, PAGE_BYTES, SLOT_BYTES, SLOT_STATE, type Wholeness } from "./keeper_words.ts";
+import {
+  NAME_PAGE_BYTES,
+  type Opener,
+  OPENER_BYTES,
+  SLOT_STATE,
+  type Wholeness,
+} from "./keeper_words.ts";
 
 const WORDS: Readonly<Record<number, Wholeness>> = {
   [SLOT_STATE.clean]: "clean",
@@ -24,12 +30,12 @@ export class StatePage {
   constructor(descriptor: number, slot: number) {
     const { mmap } = openSystem();
     const rights = PROT.READ | PROT.WRITE;
-    this.#address = mmap(0n, BigInt(PAGE_BYTES), rights, MAP.SHARED, descriptor, 0n);
+    this.#address = mmap(0n, BigInt(NAME_PAGE_BYTES), rights, MAP.SHARED, descriptor, 0n);
     const pointer = Deno.UnsafePointer.create(this.#address);
     if (this.#address === MAP_FAILED || pointer === null) {
       throw systemError("map the page of persisted memory", lastErrno());
     }
-    this.#memory = Deno.UnsafePointerView.getArrayBuffer(pointer, PAGE_BYTES);
+    this.#memory = Deno.UnsafePointerView.getArrayBuffer(pointer, NAME_PAGE_BYTES);
     this.#words = new Int32Array(this.#memory);
     this.#slot = slot;
   }
@@ -45,7 +51,7 @@ export class StatePage {
 
   /** The processes that have the memory open, this one included, or had it and are not quite over. */
   get openers(): Opener[] {
-    return Array.from({ length: PAGE_BYTES / SLOT_BYTES }, (_, slot) => {
+    return Array.from({ length: NAME_PAGE_BYTES / OPENER_BYTES }, (_, slot) => {
       const [pid = 0, state = 0] = this.#words.subarray(this.#at(slot), this.#at(slot) + 2);
       return { pid, state: WORDS[state] ?? "clean" };
     }).filter(({ pid }) => pid !== 0);
@@ -56,11 +62,11 @@ export class StatePage {
     if (this.#words.length === 0) return;
     this.#memory.transfer(0);
     this.#words = new Int32Array(0);
-    openSystem().munmap(this.#address, BigInt(PAGE_BYTES));
+    openSystem().munmap(this.#address, BigInt(NAME_PAGE_BYTES));
   }
 
   #at(slot: number): number {
-    return slot * SLOT_BYTES / Int32Array.BYTES_PER_ELEMENT;
+    return slot * OPENER_BYTES / Int32Array.BYTES_PER_ELEMENT;
   }
 }
 

@@ -13,7 +13,7 @@ import { decodeRequest, encodeAnswer, randomWord } from "./pool_words.ts";
 const LOOK_MILLISECONDS = 10;
 
 /** The longest silence of a process that connects. */
-const PATIENCE_MILLISECONDS = 5000;
+const MAX_SILENCE_MILLISECONDS = 5000;
 
 /** The most connections that are heard at the same time; others wait to be accepted. */
 const MAX_WAITING = 64;
@@ -132,7 +132,7 @@ class PoolServer {
 
   #hear(socket: LocalSocket, since: number): void {
     const received = socket.receive();
-    const isLate = performance.now() - since > PATIENCE_MILLISECONDS;
+    const isLate = performance.now() - since > MAX_SILENCE_MILLISECONDS;
     if (received === undefined && !isLate) return;
     this.#waiting.delete(socket);
     if (received === undefined) return socket.dispose();

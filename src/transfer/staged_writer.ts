@@ -1,12 +1,13 @@
 // Gathers the chunks of a stream in two page-locked blocks: one fills while the copy engine empties
 // the other. However long the stream is, that is all the host memory it takes.
 
+import { pageBytes } from "../../ffi/host.ts";
 import { type MemorySpan, partOf, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ownedSpan, showToHost } from "../memory/host_bytes.ts";
 import { bytesOf, type HostBytes, type HostMemory } from "../memory/host_memory.ts";
 import { pendingBeforeHost } from "../memory/in_order.ts";
-import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
+import { PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
 import { watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -189,5 +190,5 @@ export async function whenQueuedIsDone(memory: HostBytes, stream: CudaStream): P
  * streams of any lengths, such as a server's requests, are to share fewer than it would keep for them.
  */
 function blockSizeFor(byteLength: number): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(byteLength, PAGE_BYTES)));
+  return 2 ** Math.ceil(Math.log2(Math.max(byteLength, pageBytes())));
 }

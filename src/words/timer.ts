@@ -7,11 +7,11 @@ export const TIMERS: Pick<typeof globalThis, "clearTimeout" | "setTimeout"> = {
 };
 
 /** The runtime counts milliseconds in 31 bits: a longer timer fires at once. */
-const MAX_MILLISECONDS = 2 ** 31 - 1;
+const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
 /** Returns a time as a timer can wait for it: at most 24 days. */
 export function timerMilliseconds(milliseconds: number): number {
-  return Math.min(milliseconds, MAX_MILLISECONDS);
+  return Math.min(milliseconds, MAX_TIMER_MILLISECONDS);
 }
 
 /** Waits for a time, or with 0 for a turn of the event loop. */

@@ -3,6 +3,7 @@
 
 import { roundUp } from "../../alignment.ts";
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
+import { pageBytes } from "../../host.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
 import type { Ranged } from "../model/address_map.ts";
 import { hostAddress } from "../model/address_space.ts";
@@ -18,8 +19,6 @@ import type { Owner } from "../model/region.ts";
 import { Mapping, Reservation } from "../model/reservation.ts";
 import { callGroup } from "./calls.ts";
 import { type Cell, put32, put64, requireCell, sizeOf } from "./cells.ts";
-
-const PAGE_BYTES = 4096;
 
 /** Rows of pitched memory start at multiples of this. */
 const PITCH_BYTES = 512;
@@ -201,8 +200,8 @@ export function allocateHost(
 ): number {
   const { byteLength, context = machine.contexts.current } = options;
   requireValue(byteLength > 0);
-  const buffer = hostBuffer(byteLength + PAGE_BYTES);
-  const before = (PAGE_BYTES - hostAddress(buffer) % PAGE_BYTES) % PAGE_BYTES;
+  const buffer = hostBuffer(byteLength + pageBytes());
+  const before = (pageBytes() - hostAddress(buffer) % pageBytes()) % pageBytes();
   const bytes = new Uint8Array(buffer, before, byteLength);
   const place = { address: hostAddress(bytes), byteLength };
   const fields = { context, id: machine.nextId(), storage: new HostStorage(bytes) };

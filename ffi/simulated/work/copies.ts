@@ -14,7 +14,7 @@ import { queueMemoryWork, type Use } from "./memory_work.ts";
 import { byteLengthOf, extentOf, type Plane, requirePlanesApart } from "./planes.ts";
 
 /** Largest ordinary array that is staged; a larger one is copied before the call returns. */
-const STAGING_BYTES = 16 << 20;
+const MAX_STAGED_BYTES = 16 << 20;
 
 /** Rows of so many bytes are moved faster byte by byte than by a call each. */
 const NARROW_BYTES = 32;
@@ -30,7 +30,7 @@ export function queueCopy(
   const [first] = options.planes;
   if (first === undefined) return;
   const byteLength = byteLengthOf(options.planes);
-  const isStaged = first.source.region.kind === "pageable" && byteLength <= STAGING_BYTES;
+  const isStaged = first.source.region.kind === "pageable" && byteLength <= MAX_STAGED_BYTES;
   const planes = isStaged ? options.planes.map(stage) : options.planes;
   for (const plane of planes) {
     // Where the call names contexts, the current one does not count.

@@ -22,7 +22,7 @@ const VERSIONS: ReadonlySet<number> = new Set([2, 3]);
 const DEFAULT_ALIGNMENT = 32;
 
 /** Axes that a tensor has at most, as in ggml. */
-const MAX_AXES = 4;
+const MAX_GGML_AXES = 4;
 
 /** The least bytes of an entry: a name's length, a type, and what follows. */
 const MIN_VALUE_BYTES = 13;
@@ -142,7 +142,9 @@ async function readTensor(scanner: HeaderScanner): Promise<GgufTensor> {
   const name = await scanner.text(true);
   const wrong = (reason: string) => scanner.wrong(`tensor "${name}" ${reason}`);
   const axisCount = await scanner.uint32();
-  if (axisCount > MAX_AXES) throw wrong(`has ${axisCount} axes, at most ${MAX_AXES} are allowed`);
+  if (axisCount > MAX_GGML_AXES) {
+    throw wrong(`has ${axisCount} axes, at most ${MAX_GGML_AXES} are allowed`);
+  }
   const sizes: number[] = [];
   for (let axis = 0; axis < axisCount; axis++) sizes.push(await scanner.size());
   const number = await scanner.uint32();

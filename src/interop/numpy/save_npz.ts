@@ -34,7 +34,7 @@ const STORED_BYTES = 4 * 2 ** 20;
 const DEFLATED_BYTES = 256 * 2 ** 10;
 
 /** Time between two turns of the event loop. */
-const MAX_MILLISECONDS = 4;
+const MILLISECONDS_BETWEEN_TURNS = 4;
 
 /** Arrays by name: an object, or a Map. */
 export type NamedArrays =
@@ -107,7 +107,7 @@ class ArchiveWriting {
   readonly #files: ZipFile[] = [];
   #offset = 0;
   /** Time of the next turn of the event loop. */
-  #turnTime = performance.now() + MAX_MILLISECONDS;
+  #turnTime = performance.now() + MILLISECONDS_BETWEEN_TURNS;
 
   constructor(
     file: DiskFile,
@@ -184,7 +184,7 @@ class ArchiveWriting {
   /** A turn of the event loop; a call that blocks does without. */
   #turn(): Step {
     const over = () => {
-      this.#turnTime = performance.now() + MAX_MILLISECONDS;
+      this.#turnTime = performance.now() + MILLISECONDS_BETWEEN_TURNS;
     };
     return {
       promise: nextTurn().then(over),

@@ -8,13 +8,13 @@ import type { CudaStream } from "../../order/stream.ts";
 export const UNIT_BYTES = 512;
 
 /** The driver maps device memory in pages of this size, so smaller steps would gain nothing. */
-const PAGE_BYTES = 2 ** 21;
+const DEVICE_PAGE_BYTES = 2 ** 21;
 
 /** Requests of up to this size are small. */
 const SMALL_UNITS = 2 ** 20 / UNIT_BYTES;
 
 /** The largest request: sizes in units must stay below 2^31. */
-export const MAX_BYTES = 2 ** 39;
+export const MAX_REQUEST_BYTES = 2 ** 39;
 
 /** One allocation of the upstream, cut into blocks. */
 export interface Segment {
@@ -37,7 +37,7 @@ export function isSmallRequest(unitCount: number): boolean {
 
 /** The size of a new segment for a request: whole pages. */
 export function segmentBytesFor(unitCount: number): number {
-  return roundUp(unitCount * UNIT_BYTES, PAGE_BYTES);
+  return roundUp(unitCount * UNIT_BYTES, DEVICE_PAGE_BYTES);
 }
 
 /** A set of free blocks, from which one can be removed. */

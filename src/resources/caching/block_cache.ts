@@ -16,7 +16,7 @@ import { AddressTable } from "./address_table.ts";
 import {
   Block,
   isSmallRequest,
-  MAX_BYTES,
+  MAX_REQUEST_BYTES,
   type Segment,
   segmentBytesFor,
   UNIT_BYTES,
@@ -57,7 +57,7 @@ export class BlockCache implements MemoryCache, Owner {
   constructor(upstream: MemoryResource, limitBytes: number) {
     this.#upstream = upstream;
     this.#limitBytes = limitBytes;
-    this.#largestBytes = Math.min(limitBytes, MAX_BYTES);
+    this.#largestBytes = Math.min(limitBytes, MAX_REQUEST_BYTES);
     this.kind = upstream.isHostAccessible ? "pinned" : "device";
     this.#context = upstream.context.retain();
     this.#context.ledger.caches.add(this);
@@ -218,7 +218,7 @@ export class BlockCache implements MemoryCache, Owner {
   }
 
   #limitError(requestedBytes: number): MemoryLimitError {
-    const limitBytes = requestedBytes > MAX_BYTES ? this.#largestBytes : this.#limitBytes;
+    const limitBytes = requestedBytes > MAX_REQUEST_BYTES ? this.#largestBytes : this.#limitBytes;
     const amounts = { requestedBytes, heldBytes: this.segments.currentBytes, limitBytes };
     return new MemoryLimitError("CachingResourceAdaptor", amounts);
   }
