@@ -16,8 +16,15 @@ export interface Wanted {
 
 const PLOTLY = "application/vnd.plotly.v1+json";
 
+/** What notebooks should show, which several checks of a program ask for: the cells run once. */
+const wanted = new Map<string, Promise<Wanted>>();
+
 /** Tells what a notebook should show, from its cells' outputs outside Jupyter. */
-export async function wantedOf(name: string): Promise<Wanted> {
+export function wantedOf(name: string): Promise<Wanted> {
+  return wanted.getOrInsertComputed(name, countOutputs);
+}
+
+async function countOutputs(name: string): Promise<Wanted> {
   const cells = await expectedOutputs(name);
   const outputs = cells.flat();
   const html = outputs.map(({ data }: CellOutput) => joined(data?.["text/html"] as string));
