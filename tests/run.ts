@@ -1,10 +1,13 @@
 // Runs the suite: `deno task test [PATHS AND FLAGS OF DENO TEST]`. Without any, it runs all tests in one
 // process more than the machine has cores, up to four: what tests share in a process, such as its heap
-// and its threads, they share with one folder only. A folder's files are one graph of modules, so that
-// they load the kit once.
+// and its threads, they share with one folder only, or with a few small ones. The files of a process are
+// one graph of modules, so that they load the kit once.
 
 import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT, projectFiles } from "./support/project_files.ts";
+
+/** Whether the sweeps are run whole. */
+const IS_WHOLE = Deno.env.get("VRAMKIT_TEST_WHOLE") === "1";
 
 /** Processes at a time; each takes up to a GiB of memory. */
 const MAX_PROCESSES = 4;
@@ -12,8 +15,11 @@ const MAX_PROCESSES = 4;
 /** Folders whose tests take long whatever they hold, and why: `deno task test:all` runs them. */
 const LONG_FOLDERS: Readonly<Record<string, string>> = { "tests/site": "builds the whole site" };
 
-/** Random programs: each file is a part of its own, and these come first. */
-const PROGRAMS = "tests/properties/";
+/** Random programs, which come first; a whole run has minutes of them, and takes each file by itself. */
+const PROGRAMS = "tests/properties";
+
+/** Folders in which small ones go together up to so many bytes: a process starts in half a second. */
+const JOINED = { folders: "tests/src/", bytes: 120_000 };
 
 /** The flags of every run. */
 const FLAGS = ["test", "-A", "--no-check"];
@@ -34,7 +40,9 @@ function partsOfSuite(): Part[] {
   const folders = Map.groupBy(
     tests,
     ({ path }) =>
-      path.startsWith(PROGRAMS) ? path : path.split("/").slice(0, -1).slice(0, 3).join("/"),
+      IS_WHOLE && path.startsWith(PROGRAMS)
+        ? path
+        : path.split("/").slice(0, -1).slice(0, 3).join("/"),
   );
   const parts: Part[] = [...folders].map(([name, files]) => ({
     name,
@@ -43,13 +51,36 @@ function partsOfSuite(): Part[] {
       ? Infinity
       : files.reduce((sum, { text }) => sum + text.length, 0),
   }));
-  return parts.filter(isWanted).sort((a, b) => b.size - a.size);
+  const { small = [], others = [] } = Object.groupBy(
+    parts.filter(isWanted),
+    ({ name }) => name.startsWith(JOINED.folders) ? "small" : "others",
+  );
+  return [...joinSmall(small), ...others].sort((a, b) => b.size - a.size);
+}
+
+/** Joins small folders, the smallest first. */
+function joinSmall(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts.toSorted((a, b) => a.size - b.size)) {
+    const last = joined.at(-1);
+    if (last === undefined || last.size + part.size > JOINED.bytes) joined.push(part);
+    else joined[joined.length - 1] = join(last, part);
+  }
+  return joined;
+}
+
+function join(part: Part, other: Part): Part {
+  return {
+    name: `${part.name}, ${other.name}`,
+    paths: [...part.paths, ...other.paths],
+    size: part.size + other.size,
+  };
 }
 
 /** Leaves a long folder out of a short run, and says so. */
 function isWanted({ name, paths }: Part): boolean {
   const reason = LONG_FOLDERS[name];
-  if (reason === undefined || Deno.env.get("VRAMKIT_TEST_WHOLE") === "1") return true;
+  if (reason === undefined || IS_WHOLE) return true;
   console.log(`    ${name}: skipped, it ${reason}; deno task test:all runs it`);
   SUMS.ignored += paths.length;
   return false;

@@ -153,7 +153,7 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
   ];
 }
 
-for (const [name, make] of shareOf(Object.entries(THINGS), { least: 4 })) {
+for (const [name, make] of shareOf(Object.entries(THINGS), { least: 2 })) {
   testWords(`${name} rejects wrong arguments`, function* (gpu) {
     using folder = new TemporaryFolder();
     using _inside = workIn(folder.path); // a text is a path, too

@@ -5,8 +5,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { denoJson, runElsewhere } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
-import { shareOf } from "../support/random.ts";
-import { testOfAll } from "../support/test_unless.ts";
+import { inTurn, testOfAll } from "../support/test_unless.ts";
 
 const ROUND_TRIP = `
 using gpu = CudaDevice.open(0, { driver: "simulated" });
@@ -35,22 +34,25 @@ Deno.test("import of mod.ts loads none of Node's modules", async () => {
   assertEquals(builtins, []);
 });
 
-Deno.test("import of each entry where Deno.dlopen is missing says where it works", async () => {
-  const entries = Object.values(config.exports).map((path) => new URL(path, PROJECT_ROOT).href);
-  const program = `Reflect.deleteProperty(Deno, "dlopen");
+Deno.test(
+  inTurn("import of each entry where Deno.dlopen is missing says where it works"),
+  async () => {
+    const entries = Object.values(config.exports).map((path) => new URL(path, PROJECT_ROOT).href);
+    const program = `Reflect.deleteProperty(Deno, "dlopen");
     for (const entry of ${JSON.stringify(entries)}) {
       await import(entry).catch((error) => console.log(JSON.stringify(error.message)));
     }`;
-  const { stdout } = await runElsewhere(program, ["--allow-read"]);
-  const messages = stdout.trim().split("\n");
-  assertEquals(messages.length, entries.length, stdout);
-  for (const message of messages) {
-    assertStringIncludes(message, "Cannot load vramkit in Deno/");
-    assertStringIncludes(message, "Node, Bun and Deno Deploy lack");
-  }
-});
+    const { stdout } = await runElsewhere(program, ["--allow-read"]);
+    const messages = stdout.trim().split("\n");
+    assertEquals(messages.length, entries.length, stdout);
+    for (const message of messages) {
+      assertStringIncludes(message, "Cannot load vramkit in Deno/");
+      assertStringIncludes(message, "Node, Bun and Deno Deploy lack");
+    }
+  },
+);
 
-Deno.test("import of mod.ts in a Deno that is too old says which is needed", async () => {
+Deno.test(inTurn("import of mod.ts in a Deno that is too old says which is needed"), async () => {
   const program = `Reflect.deleteProperty(Map.prototype, "getOrInsertComputed");
     await import("${new URL(
     "mod.ts",
@@ -78,8 +80,8 @@ Deno.test("import of mod.ts from a URL round-trips an array with two permissions
   assertStringIncludes(server.served.join("\n"), "/src/device/device.ts");
 });
 
-for (const type of shareOf(["video/mp2t", "text/plain", "application/octet-stream"])) {
-  Deno.test(`import of mod.ts from a server that calls it ${type} works`, async () => {
+for (const type of ["video/mp2t", "text/plain", "application/octet-stream"]) {
+  Deno.test(inTurn(`import of mod.ts from a server that calls it ${type} works`), async () => {
     await using server = serveProject(type);
     const program = `import { VERSION } from "${server.origin}/mod.ts"; console.log(VERSION);`;
     const { stdout, stderr } = await runElsewhere(program, [`--allow-import=${server.host}`]);

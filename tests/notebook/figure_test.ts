@@ -46,34 +46,40 @@ Deno.test("Figure keeps the layout it was given and completes it for light and d
   assertEquals(layout.plot_bgcolor, "rgba(0,0,0,0)");
 });
 
-Deno.test("Figure.toSVG() draws a grid that reads on light and dark pages, unless told otherwise", async () => {
-  const gridOf = (svg: string) => /class="xgrid[^>]*stroke: ([^;]+);/.exec(svg)?.[1];
-  assertEquals(gridOf(await twoLines().toSVG()), "rgb(128, 128, 128)");
-  const figure = twoLines();
-  figure.layout.xaxis = { gridcolor: "#123456" };
-  assertEquals(gridOf(await figure.toSVG()), "rgb(18, 52, 86)");
-});
+Deno.test(
+  inTurn("Figure.toSVG() draws a grid that reads on light and dark pages, unless told otherwise"),
+  async () => {
+    const gridOf = (svg: string) => /class="xgrid[^>]*stroke: ([^;]+);/.exec(svg)?.[1];
+    assertEquals(gridOf(await twoLines().toSVG()), "rgb(128, 128, 128)");
+    const figure = twoLines();
+    figure.layout.xaxis = { gridcolor: "#123456" };
+    assertEquals(gridOf(await figure.toSVG()), "rgb(18, 52, 86)");
+  },
+);
 
 Deno.test("Figure names the data that are missing", () => {
   const words = 'Cannot call new Figure(): option "data" is undefined, expected a list';
   assertThrows(() => new Figure({} as never), TypeError, words);
 });
 
-Deno.test("Figure draws typed arrays and BigInts as numbers, wherever it is drawn", async () => {
-  const y = Float32Array.of(1, 4, NaN);
-  const customdata = [BigInt64Array.of(5n, -6n)];
-  const data = [{ type: "scatter", x: [1n, 2n, 3n], y, customdata }];
-  const figure = new Figure({ data, description: "three points" });
-  const drawn = [{ type: "scatter", x: [1, 2, 3], y: [1, 4, NaN], customdata: [[5, -6]] }];
-  assertEquals((await bundleOf(figure))["application/vnd.plotly.v1+json"], {
-    data: drawn,
-    layout: figure.layout,
-    config: figure.config,
-  });
-  assertStringIncludes(figure.toHTML(), `"data":${JSON.stringify(drawn)}`);
-  assertMatch(await figure.toSVG(), /class="js-line"/);
-  assert(figure.data === data && figure.data[0]?.y === y, "the figure's own data was changed");
-});
+Deno.test(
+  inTurn("Figure draws typed arrays and BigInts as numbers, wherever it is drawn"),
+  async () => {
+    const y = Float32Array.of(1, 4, NaN);
+    const customdata = [BigInt64Array.of(5n, -6n)];
+    const data = [{ type: "scatter", x: [1n, 2n, 3n], y, customdata }];
+    const figure = new Figure({ data, description: "three points" });
+    const drawn = [{ type: "scatter", x: [1, 2, 3], y: [1, 4, NaN], customdata: [[5, -6]] }];
+    assertEquals((await bundleOf(figure))["application/vnd.plotly.v1+json"], {
+      data: drawn,
+      layout: figure.layout,
+      config: figure.config,
+    });
+    assertStringIncludes(figure.toHTML(), `"data":${JSON.stringify(drawn)}`);
+    assertMatch(await figure.toSVG(), /class="js-line"/);
+    assert(figure.data === data && figure.data[0]?.y === y, "the figure's own data was changed");
+  },
+);
 
 Deno.test("Figure says what it cannot draw", async () => {
   const self: Record<string, unknown> = {};
@@ -189,7 +195,7 @@ Deno.test("Figure shows itself as a picture inside its HTML, where no script run
   assertEquals(svg.match(/class="trace scatter/g)?.length, 2);
 });
 
-Deno.test("Figure keeps plotly.js out of the outputs that a notebook saves", async () => {
+Deno.test(inTurn("Figure keeps plotly.js out of the outputs that a notebook saves"), async () => {
   const html = String((await bundleOf(twoLines()))["text/html"]);
   assert(html.length < 40_000, `${html.length} characters`);
 });
@@ -215,14 +221,14 @@ Deno.test("Figure.toSVG() draws every trace at the size asked for", async () => 
   assertStringIncludes(svg, "<title>two rising lines, first and second</title>");
 });
 
-Deno.test("Figure.toSVG() leaves the figure as its owner wrote it", async () => {
+Deno.test(inTurn("Figure.toSVG() leaves the figure as its owner wrote it"), async () => {
   const figure = twoLines();
   const before = structuredClone({ data: figure.data, layout: figure.layout });
   await figure.toSVG();
   assertEquals({ data: figure.data, layout: figure.layout }, before);
 });
 
-Deno.test("Figure.toSVG() puts an axis title just clear of the tick labels", async () => {
+Deno.test(inTurn("Figure.toSVG() puts an axis title just clear of the tick labels"), async () => {
   const figure = new Figure({
     data: [{ type: "scatter", x: [1, 2], y: [1_000_000, 2_000_000] }],
     layout: { yaxis: { title: { text: "count of all things seen" }, tickformat: "d" } },

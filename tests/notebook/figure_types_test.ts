@@ -20,7 +20,7 @@ Deno.test("the samples have every type that a figure may have, and no other", ()
   assertEquals(Object.keys(TRACE_SAMPLES).sort(), [...TRACE_TYPES, ...MAPS].sort());
 });
 
-for (const type of shareOf(TRACE_TYPES, { least: 2 })) {
+for (const type of shareOf(TRACE_TYPES, { parts: 20 })) {
   const figure = () => new Figure(sampleFigure(type));
   if (webglTypes(sampleFigure(type).data).length === 0) {
     Deno.test(`Figure.toSVG() draws ${type}`, async () => {
@@ -41,7 +41,7 @@ for (const type of shareOf(TRACE_TYPES, { least: 2 })) {
   }
 }
 
-Deno.test("Figure.toSVG() paints the cells of a heatmap", async () => {
+Deno.test(inTurn("Figure.toSVG() paints the cells of a heatmap"), async () => {
   const { data, layout } = sampleFigure("heatmap");
   const [trace] = data;
   const gray = [[0, "rgb(0,0,0)"], [1, "rgb(255,255,255)"]];
@@ -122,7 +122,7 @@ const MISTAKES: Readonly<Record<string, readonly [data: object, layout: object, 
     "a shape": [{ y: [1] }, { shapes: [{ colr: 1 }] }, "layout.shapes.0 has no colr"],
   };
 
-for (const [what, [trace, layout, message]] of shareOf(Object.entries(MISTAKES), { least: 3 })) {
+for (const [what, [trace, layout, message]] of shareOf(Object.entries(MISTAKES))) {
   Deno.test(`Figure refuses ${what} that plotly.js would ignore`, async () => {
     const figure = new Figure({ data: [{ ...trace }], layout: { ...layout } });
     await assertRejects(() => figure.toSVG(), TypeError, message);

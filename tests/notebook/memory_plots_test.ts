@@ -261,7 +261,7 @@ Deno.test("plotLatency() refuses a result without small copies", () => {
   assertThrows(() => plotLatency(large), RangeError, "no copies of 16 MiB or less");
 });
 
-testOnDevice("plotMemoryMap().toSVG() draws every tile", async (gpu) => {
+takingTurns(testOnDevice)("plotMemoryMap().toSVG() draws every tile", async (gpu) => {
   using _a = gpu.alloc("uint8", 2 ** 20);
   using _b = gpu.alloc("uint8", 2 ** 20);
   const svg = await plotMemoryMap(gpu).toSVG();

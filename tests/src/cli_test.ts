@@ -478,7 +478,7 @@ testOfAll("cli.ts machine writes a report and its page", async () => {
   assertStringIncludes(Deno.readTextFileSync(folder.pathOf("machine.html")), "Simulated");
 });
 
-Deno.test("cli.ts machine says what is wrong with its reports", async () => {
+Deno.test(inTurn("cli.ts machine says what is wrong with its reports"), async () => {
   using folder = new TemporaryFolder();
   const other = folder.write("other.json", '{"points": []}');
   const cases: [readonly string[], string][] = [

@@ -17,21 +17,31 @@ export function testOfAll(name: string, fn: () => void | Promise<void>): void {
   testUnless(name, IS_WHOLE ? undefined : "long, deno task test:all runs it", fn);
 }
 
-/** A run of the suite takes one of so many tests that take a second or longer. */
+/** A run of the suite takes one of so many tests that take half a second or longer. */
 const TURNS = 10;
 
 /** The seed of a run of the suite; a file that runs by itself has none, and takes all its tests. */
 const SEED = Deno.env.get("VRAMKIT_TEST_SEED");
 
+/** The turn of the next test that takes turns in this process; it starts with the seed. */
+let nextTurn: number | undefined;
+
 /**
- * Names a test that takes a second or longer: `Deno.test(inTurn("..."), ...)`. Each run of the suite takes
- * some of these, by its seed and the name; `deno task test:all` takes all.
+ * Names a test that takes half a second or longer: `Deno.test(inTurn("..."), ...)`. A run of the suite takes
+ * one in ten of each process, so that all runs take about as long; its seed decides which. `deno task
+ * test:all` takes all.
  */
 export function inTurn(name: string): { readonly name: string; readonly ignore: boolean } {
-  const sum = new TextEncoder().encode(name).reduce((sum, byte) => sum + byte, Number(SEED));
-  const ignore = !IS_WHOLE && SEED !== undefined && new Random(sum).below(TURNS) !== 0;
+  if (IS_WHOLE || SEED === undefined) return { name, ignore: false };
+  nextTurn ??= new Random(Number(SEED) + sumOf(name)).below(TURNS);
+  if (nextTurn++ % TURNS === 0) return { name, ignore: false };
   const words = `skipped: one run in ${TURNS} takes it, and deno task test:all`;
-  return { name: ignore ? `${name} (${words})` : name, ignore };
+  return { name: `${name} (${words})`, ignore: true };
+}
+
+/** Processes start with different turns, as the first names of their tests differ. */
+function sumOf(name: string): number {
+  return new TextEncoder().encode(name).reduce((sum, byte) => sum + byte, 0);
 }
 
 /** Has a function such as {@link testOnLinux} register a test in its turn: `takingTurns(testOnLinux)("...", ...)`. */

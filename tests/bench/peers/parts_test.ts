@@ -6,6 +6,7 @@ import { runPeers } from "../../../bench/peers/run.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { inTurn } from "../../support/test_unless.ts";
 
 Deno.test("runPeers() runs the libraries that are named, and tells of each at once", {
   ignore: ON_GPU, // there it would measure
@@ -22,7 +23,7 @@ Deno.test("runPeers() runs the libraries that are named, and tells of each at on
   assertEquals(counts, [1, 2]);
 });
 
-Deno.test("bench:calls makes the calls that are named, and writes them", async () => {
+Deno.test(inTurn("bench:calls makes the calls that are named, and writes them"), async () => {
   const path = await Deno.makeTempFile({ suffix: ".json" });
   try {
     const flags = ["--rounds", "1", "--largest", "4 KiB", "--calls", "upload", "--phases", "cold"];

@@ -8,6 +8,7 @@ import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { shareOf } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { inTurn } from "../../support/test_unless.ts";
 
 const REPORT = new URL("src/bench/report.ts", PROJECT_ROOT).pathname;
 
@@ -27,11 +28,15 @@ import { transferBench } from "${new URL("src/bench/mod.ts", PROJECT_ROOT)}";
 const open = () => CudaDevice.open(0, { driver: "simulated" });
 `;
 
-Deno.test("transferBench() prepares once, disposes when the next begins, and calls as often as it says", async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.write(
-    "x_bench.ts",
-    `${IMPORTS}
+Deno.test(
+  inTurn(
+    "transferBench() prepares once, disposes when the next begins, and calls as often as it says",
+  ),
+  async () => {
+    using folder = new TemporaryFolder();
+    const path = folder.write(
+      "x_bench.ts",
+      `${IMPORTS}
 const seen = [];
 let calls = 0;
 transferBench({
@@ -54,21 +59,22 @@ transferBench({ open, name: "third", bytes: 8 }, () => {});
 Deno.bench("other", () => {});
 globalThis.addEventListener("unload", () => console.error(JSON.stringify({ seen, rest: calls % 3 })));
 `,
-  );
-  const { stdout, stderr } = await runDeno(["bench", "-A", "--no-check", "--json", path]);
-  const line = stderr.split("\n").find((text) => text.startsWith("{")) ?? "";
-  assertEquals(JSON.parse(line), {
-    seen: ["prepare Simulated", "dispose", "second", "later", "one of a list"],
-    rest: 0,
-  });
-  const { speeds, otherCount } = parseBenchRun(stdout);
-  assertEquals(speeds.map(({ name, byteLength, callCount }) => [name, byteLength, callCount]), [
-    ["first", 4096, 3],
-    ["second", 1024, 1],
-    ["third", 8, 1],
-  ]);
-  assertEquals(otherCount, 1);
-});
+    );
+    const { stdout, stderr } = await runDeno(["bench", "-A", "--no-check", "--json", path]);
+    const line = stderr.split("\n").find((text) => text.startsWith("{")) ?? "";
+    assertEquals(JSON.parse(line), {
+      seen: ["prepare Simulated", "dispose", "second", "later", "one of a list"],
+      rest: 0,
+    });
+    const { speeds, otherCount } = parseBenchRun(stdout);
+    assertEquals(speeds.map(({ name, byteLength, callCount }) => [name, byteLength, callCount]), [
+      ["first", 4096, 3],
+      ["second", 1024, 1],
+      ["third", 8, 1],
+    ]);
+    assertEquals(otherCount, 1);
+  },
+);
 
 Deno.test("transferBench() names the option that is missing", () => {
   const call = (options: object, body?: unknown) => () =>
@@ -140,30 +146,35 @@ Deno.test("report.ts says that two runs have no bench in common", async () => {
   assertStringIncludes(stdout, `No bench of ${other} is in this run, on the same device`);
 });
 
-Deno.test("report.ts says which permission it lacks, and has no column for a ceiling that there is not", async () => {
-  using folder = new TemporaryFolder();
-  const run = folder.write("run.json", RUN.replaceAll("pinned", "plain"));
-  const flags = ["run", "--no-check", "--no-prompt"];
-  const unread = await runDeno([...flags, REPORT, run]);
-  assertEquals(unread.code, 2);
-  assertStringIncludes(unread.stderr, `Cannot read ${run}: Requires read access`);
-  const args = [REPORT, run, "--html", `${folder.path}/page.html`];
-  const unwritten = await runDeno([...flags, "--allow-read", ...args]);
-  assertEquals(unwritten.code, 2);
-  assertStringIncludes(unwritten.stderr, "page.html: Requires write access");
-  assertEquals(unwritten.stdout.includes("of page-locked"), false);
-  const nowhere = await runDeno([
-    "run",
-    "-A",
-    "--no-check",
-    REPORT,
-    run,
-    "--html",
-    "none/page.html",
-  ]);
-  assertStringIncludes(nowhere.stderr, "Cannot write none/page.html: its folder does not exist");
-  const env = { DENO_DIR: folder.pathOf("empty") };
-  const offline = await runDeno(["run", "-A", "--no-check", "--cached-only", ...args], { env });
-  assertEquals(offline.code, 2);
-  assertStringIncludes(offline.stderr, "page.html: Cannot load plotly.js from npm: ");
-});
+Deno.test(
+  inTurn(
+    "report.ts says which permission it lacks, and has no column for a ceiling that there is not",
+  ),
+  async () => {
+    using folder = new TemporaryFolder();
+    const run = folder.write("run.json", RUN.replaceAll("pinned", "plain"));
+    const flags = ["run", "--no-check", "--no-prompt"];
+    const unread = await runDeno([...flags, REPORT, run]);
+    assertEquals(unread.code, 2);
+    assertStringIncludes(unread.stderr, `Cannot read ${run}: Requires read access`);
+    const args = [REPORT, run, "--html", `${folder.path}/page.html`];
+    const unwritten = await runDeno([...flags, "--allow-read", ...args]);
+    assertEquals(unwritten.code, 2);
+    assertStringIncludes(unwritten.stderr, "page.html: Requires write access");
+    assertEquals(unwritten.stdout.includes("of page-locked"), false);
+    const nowhere = await runDeno([
+      "run",
+      "-A",
+      "--no-check",
+      REPORT,
+      run,
+      "--html",
+      "none/page.html",
+    ]);
+    assertStringIncludes(nowhere.stderr, "Cannot write none/page.html: its folder does not exist");
+    const env = { DENO_DIR: folder.pathOf("empty") };
+    const offline = await runDeno(["run", "-A", "--no-check", "--cached-only", ...args], { env });
+    assertEquals(offline.code, 2);
+    assertStringIncludes(offline.stderr, "page.html: Cannot load plotly.js from npm: ");
+  },
+);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type FilePath, pathOf, realPathOf, requireAccess } from "../../../src/disk/file_path.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { inTurn, testOnLinux } from "../../support/test_unless.ts";
 
 Deno.test("pathOf() makes every spelling of a path absolute", () => {
   const here = Deno.cwd();
@@ -101,15 +101,18 @@ Deno.test("requireAccess() asks for no more than it is given", {
   assertThrows(() => requireAccess("/b/x", "read"), NotCapable, "Cannot read /b/x: read access");
 });
 
-Deno.test("requireAccess() keeps nothing of the paths that a program uses, where it may use all", async () => {
-  const { result } = await runWithCollector(`
+Deno.test(
+  inTurn("requireAccess() keeps nothing of the paths that a program uses, where it may use all"),
+  async () => {
+    const { result } = await runWithCollector(`
     const { requireAccess } = await import(${
-    JSON.stringify(import.meta.resolve("../../../src/disk/file_path.ts"))
-  });
+      JSON.stringify(import.meta.resolve("../../../src/disk/file_path.ts"))
+    });
     return await growthOf(4000, (number) => requireAccess("/folder/file " + number, "read"));
   `);
-  assertEquals(Number(result) < 100, true, `${result} bytes a path`);
-});
+    assertEquals(Number(result) < 100, true, `${result} bytes a path`);
+  },
+);
 
 Deno.test("pathOf() shows no more than the start of a long address", () => {
   const url = new URL(`data:text/plain,${"a".repeat(10_000)}`);

@@ -29,6 +29,7 @@ import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../supp
 import { callDeleter, ForeignStruct, readStruct, type StructFacts } from "../../support/dlpack.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { testRandom } from "../../support/random.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { freeBytes, liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SIX = new Float32Array([1, 2, 3, 4, 5, 6]);
@@ -393,21 +394,24 @@ testOnDevice("a thread that lets go does not wait for JavaScript", async (gpu) =
   gpu.synchronizeSync();
 });
 
-testOnDevice("1,000 rounds with either side first leave the device's memory as it was", (gpu) => {
-  const round = (index: number) => {
-    const buffer = gpu.alloc("float32", 1000 + index % 7).fill(index % 100);
-    const other = gpu.fromDLPack(buffer.toDLPack({ versioned: index % 2 === 0 }));
-    if (index % 3 === 0) buffer.dispose();
-    const value = other.subarray(-1).downloadSync()[0];
-    other.dispose();
-    buffer.dispose();
-    assertEquals(value, index % 100);
-  };
-  round(1);
-  const before = freeBytes(gpu);
-  for (let index = 0; index < 1000; index++) round(index);
-  assertEquals([freeBytes(gpu), liveNames(gpu)], [before, []]);
-});
+takingTurns(testOnDevice)(
+  "1,000 rounds with either side first leave the device's memory as it was",
+  (gpu) => {
+    const round = (index: number) => {
+      const buffer = gpu.alloc("float32", 1000 + index % 7).fill(index % 100);
+      const other = gpu.fromDLPack(buffer.toDLPack({ versioned: index % 2 === 0 }));
+      if (index % 3 === 0) buffer.dispose();
+      const value = other.subarray(-1).downloadSync()[0];
+      other.dispose();
+      buffer.dispose();
+      assertEquals(value, index % 100);
+    };
+    round(1);
+    const before = freeBytes(gpu);
+    for (let index = 0; index < 1000; index++) round(index);
+    assertEquals([freeBytes(gpu), liveNames(gpu)], [before, []]);
+  },
+);
 
 testOnDevice("streams of both sides wait for each other", async (gpu) => {
   using theirs = gpu.createStream({ label: "theirs" });

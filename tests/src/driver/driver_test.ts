@@ -18,7 +18,7 @@ import { CudaError, CudaUnavailableError } from "../../../src/words/errors.ts";
 import { runWith } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { testUnless } from "../../support/test_unless.ts";
+import { takingTurns, testUnless } from "../../support/test_unless.ts";
 
 function reasonOf(api: DriverApi): { reason: string; message: string } {
   const { reason, message } = assertThrows(() => Driver.open(api), CudaUnavailableError);
@@ -235,7 +235,7 @@ async function makeDriver(folder: TemporaryFolder, name: string, status: number)
   return path;
 }
 
-testCompiled(
+takingTurns(testCompiled)(
   "Driver.open() with auto says once that a GPU is there and cannot be used",
   async () => {
     using folder = new TemporaryFolder();

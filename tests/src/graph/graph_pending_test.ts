@@ -5,6 +5,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -44,19 +45,22 @@ testOnDevice("CudaGraph.launch() comes after transfers, and keeps its memory", a
   assertEquals(await y.download(), Uint8Array.of(7, 7, 7, 7, 3, 3, 7, 7, ...new Uint8Array(8)));
 });
 
-testOnDevice("CudaGraph.launch() comes after a transfer of what it allocated", async (gpu) => {
-  const made: DeviceBuffer<"uint8">[] = [];
-  using graph = gpu.capture(() => made.push(gpu.alloc("uint8", LATE_BYTES).fill(1)));
-  const [output] = made;
-  graph.launch();
-  output?.fill(2);
-  const download = output?.download();
-  requireUnderWay(gpu.stream);
-  graph.launch();
-  assertEquals(new Set(await download), new Set([2]));
-  assertEquals(await output?.at(0), 1);
-  output?.dispose();
-});
+takingTurns(testOnDevice)(
+  "CudaGraph.launch() comes after a transfer of what it allocated",
+  async (gpu) => {
+    const made: DeviceBuffer<"uint8">[] = [];
+    using graph = gpu.capture(() => made.push(gpu.alloc("uint8", LATE_BYTES).fill(1)));
+    const [output] = made;
+    graph.launch();
+    output?.fill(2);
+    const download = output?.download();
+    requireUnderWay(gpu.stream);
+    graph.launch();
+    assertEquals(new Set(await download), new Set([2]));
+    assertEquals(await output?.at(0), 1);
+    output?.dispose();
+  },
+);
 
 Deno.test("CudaGraph.launch() refuses a disposed stream at once, also behind a transfer", () =>
   withDevice(async (gpu) => {

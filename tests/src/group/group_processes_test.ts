@@ -110,47 +110,53 @@ testWithGroup("joinGroup() joins the next group while those before end", async (
   await endAll(ranks);
 });
 
-testWithGroup("joinGroup() names a rank that is killed in an all-reduce", async (ranks, at) => {
-  const victim = ranks.at(-1);
-  const others = ranks.slice(0, -1);
-  using folder = new TemporaryFolder();
-  const mark = folder.pathOf("some are over");
-  const often = { do: "reduceOften", length: LONG, count: 1e6, mark } as const;
-  const works = others.map((process) => errorOf(process.tell(often)));
-  const last = victim?.tell(often).catch(() => {});
-  await until(() => namesIn(folder).length > 0, "ranks reduce");
-  await victim?.kill();
-  await last;
-  const rank = SIZE - 1;
-  for (const error of await Promise.all(works)) {
-    assertEquals([error.kind, error.reason, error.rank], ["GroupError", "lost", rank]);
-    assertStringIncludes(error.message, `rank ${rank} (process ${victim?.pid}`);
-    assertStringIncludes(error.message, "has ended");
-  }
-  for (const process of others) {
-    const error = await errorOf(process.tell({ do: "reduce", length: 8, value: 1 }));
-    assertEquals([error.reason, error.rank], ["ended", rank]);
-  }
-  await endAll(others);
-  await using newcomer = new RankProcess();
-  const next = [...others, newcomer];
-  await joinAll(next, at);
-  await checkReduces(next);
-  await endAll(next);
-});
+takingTurns(testWithGroup)(
+  "joinGroup() names a rank that is killed in an all-reduce",
+  async (ranks, at) => {
+    const victim = ranks.at(-1);
+    const others = ranks.slice(0, -1);
+    using folder = new TemporaryFolder();
+    const mark = folder.pathOf("some are over");
+    const often = { do: "reduceOften", length: LONG, count: 1e6, mark } as const;
+    const works = others.map((process) => errorOf(process.tell(often)));
+    const last = victim?.tell(often).catch(() => {});
+    await until(() => namesIn(folder).length > 0, "ranks reduce");
+    await victim?.kill();
+    await last;
+    const rank = SIZE - 1;
+    for (const error of await Promise.all(works)) {
+      assertEquals([error.kind, error.reason, error.rank], ["GroupError", "lost", rank]);
+      assertStringIncludes(error.message, `rank ${rank} (process ${victim?.pid}`);
+      assertStringIncludes(error.message, "has ended");
+    }
+    for (const process of others) {
+      const error = await errorOf(process.tell({ do: "reduce", length: 8, value: 1 }));
+      assertEquals([error.reason, error.rank], ["ended", rank]);
+    }
+    await endAll(others);
+    await using newcomer = new RankProcess();
+    const next = [...others, newcomer];
+    await joinAll(next, at);
+    await checkReduces(next);
+    await endAll(next);
+  },
+);
 
-testWithGroup("joinGroup() names rank 0 when it is killed, to idle ranks", async (ranks) => {
-  const [first, ...others] = ranks;
-  await first?.kill();
-  for (const process of others) {
-    let failure: string | null = null;
-    await until(async () => failure = await process.tell({ do: "failure" }), "it is told");
-    assertStringIncludes(failure ?? "", "rank 0 (process");
-    const error = await errorOf(process.tell({ do: "shrink", as: "left" }));
-    assertEquals([error.reason, error.rank], ["lost", 0]);
-  }
-  await endAll(others);
-});
+takingTurns(testWithGroup)(
+  "joinGroup() names rank 0 when it is killed, to idle ranks",
+  async (ranks) => {
+    const [first, ...others] = ranks;
+    await first?.kill();
+    for (const process of others) {
+      let failure: string | null = null;
+      await until(async () => failure = await process.tell({ do: "failure" }), "it is told");
+      assertStringIncludes(failure ?? "", "rank 0 (process");
+      const error = await errorOf(process.tell({ do: "shrink", as: "left" }));
+      assertEquals([error.reason, error.rank], ["lost", 0]);
+    }
+    await endAll(others);
+  },
+);
 
 takingTurns(testWithGroup)(
   "joinGroup() names a rank that sleeps when the time is up",

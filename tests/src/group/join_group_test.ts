@@ -421,7 +421,7 @@ Deno.test("DeviceGroup of one process cannot be split", async () => {
   await assertRejects(() => group.shrink(), TypeError, "all its ranks are in this process");
 });
 
-Deno.test("joinGroup() joins 30 groups in turn, and takes no memory", async () => {
+Deno.test(inTurn("joinGroup() joins 30 groups in turn, and takes no memory"), async () => {
   const rendezvous = freeAddress();
   await Promise.all([0, 1].map(async (rank) => {
     using gpu = openRank(rank);

@@ -22,7 +22,7 @@ import { makePipe } from "../../support/files.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { testUnless } from "../../support/test_unless.ts";
+import { inTurn, testUnless } from "../../support/test_unless.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -135,42 +135,45 @@ function forgetCode(): void {
   Deno.env.set("VRAMKIT_CACHE", `${cacheFolder()}/..`);
 }
 
-Deno.test("compiled code is found again by this process, and by others through the folder", async () => {
-  using folder = new TemporaryFolder();
-  using _cache = setVariable("VRAMKIT_CACHE", folder.path);
-  const key = await cacheKey(["source", "options"]);
-  assertNotEquals(key, await cacheKey(["source", "other options"]));
-  assertEquals(await findCode(key), undefined);
-  const types = [
-    { byteLength: 8, kind: "integer" },
-    { byteLength: 4, kind: "float" },
-    { byteLength: 20, kind: "bytes" },
-    { byteLength: 2, kind: undefined },
-  ] as const;
-  const code = {
-    image: Uint8Array.of(1, 2, 3),
-    entries: new Map<string, readonly ParameterType[]>([["f", types], ["g", []]]),
-    symbol: "f",
-    log: "a warning",
-  };
-  await keepCode(key, code);
-  assertEquals(await findCode(key), code);
-  forgetCode();
-  assertEquals(await findCode(key), code);
-  const [file, ...others] = [...Deno.readDirSync(`${folder.path}/kernels`)];
-  assert(file !== undefined && others.length === 0, "unfinished files are left");
-  const bytes = Deno.readFileSync(`${folder.path}/kernels/${file.name}`);
-  const write = (name: string, contents: Uint8Array) =>
-    Deno.writeFileSync(`${folder.path}/kernels/${name}.kernel`, contents);
-  write("same", bytes);
-  assertEquals(await findCode("same"), code);
-  for (const at of bytes.keys()) {
-    write(`short${at}`, bytes.subarray(0, at));
-    assertEquals(await findCode(`short${at}`), undefined, `${at} bytes of the file were taken`);
-    write(`changed${at}`, bytes.with(at, (bytes[at] ?? 0) ^ 0x55));
-    assertEquals(await findCode(`changed${at}`), undefined, `a change at ${at} was taken`);
-  }
-});
+Deno.test(
+  inTurn("compiled code is found again by this process, and by others through the folder"),
+  async () => {
+    using folder = new TemporaryFolder();
+    using _cache = setVariable("VRAMKIT_CACHE", folder.path);
+    const key = await cacheKey(["source", "options"]);
+    assertNotEquals(key, await cacheKey(["source", "other options"]));
+    assertEquals(await findCode(key), undefined);
+    const types = [
+      { byteLength: 8, kind: "integer" },
+      { byteLength: 4, kind: "float" },
+      { byteLength: 20, kind: "bytes" },
+      { byteLength: 2, kind: undefined },
+    ] as const;
+    const code = {
+      image: Uint8Array.of(1, 2, 3),
+      entries: new Map<string, readonly ParameterType[]>([["f", types], ["g", []]]),
+      symbol: "f",
+      log: "a warning",
+    };
+    await keepCode(key, code);
+    assertEquals(await findCode(key), code);
+    forgetCode();
+    assertEquals(await findCode(key), code);
+    const [file, ...others] = [...Deno.readDirSync(`${folder.path}/kernels`)];
+    assert(file !== undefined && others.length === 0, "unfinished files are left");
+    const bytes = Deno.readFileSync(`${folder.path}/kernels/${file.name}`);
+    const write = (name: string, contents: Uint8Array) =>
+      Deno.writeFileSync(`${folder.path}/kernels/${name}.kernel`, contents);
+    write("same", bytes);
+    assertEquals(await findCode("same"), code);
+    for (const at of bytes.keys()) {
+      write(`short${at}`, bytes.subarray(0, at));
+      assertEquals(await findCode(`short${at}`), undefined, `${at} bytes of the file were taken`);
+      write(`changed${at}`, bytes.with(at, (bytes[at] ?? 0) ^ 0x55));
+      assertEquals(await findCode(`changed${at}`), undefined, `a change at ${at} was taken`);
+    }
+  },
+);
 
 Deno.test("compiled code that somebody else may have written is not used, with one warning", async () => {
   using folder = new TemporaryFolder();

@@ -10,6 +10,7 @@ import { assertSameBytes } from "../../support/contents.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { IOTA_PTX, kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { Random, share } from "../../support/random.ts";
+import { takingTurns } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -134,7 +135,7 @@ testKernels("CudaKernel.launch() launches cooperatively and in clusters", async 
   assertThrows(() => fill.launch(tooMany), Error, "COOPERATIVE_LAUNCH_TOO_LARGE");
 });
 
-testKernels(
+takingTurns(testKernels)(
   "CudaKernel.launch() comes after transfers that nobody awaited, and before later ones",
   async (gpu, { fill, move }) => {
     using x = gpu.alloc("uint8", LATE_BYTES);

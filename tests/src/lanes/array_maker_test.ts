@@ -58,7 +58,7 @@ Deno.test(
   },
 );
 
-Deno.test("ArrayMaker gives arrays of two sizes in turn", async () => {
+Deno.test(inTurn("ArrayMaker gives arrays of two sizes in turn"), async () => {
   using lanes = new TestLanes();
   for (let round = 0; round < 6; round++) {
     const [one] = await lanes.take(2 * MIB, 1);

@@ -25,7 +25,7 @@ import { MAX_RUNS } from "../../../src/transfer/ways.ts";
 import { addressOf } from "../../../src/memory/host_memory.ts";
 import { BusyThreads } from "../../support/busy_threads.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
 const SLOT_COUNT = 3;
 const COUNTS = { laneCount: 1, sharedLaneCount: 1 };
@@ -163,9 +163,7 @@ testOnLinux(
   },
 );
 
-Deno.test("CopyLanes.rouse() leaves lanes that go back to sleep", {
-  ignore: Deno.build.os !== "linux",
-}, async () => {
+takingTurns(testOnLinux)("CopyLanes.rouse() leaves lanes that go back to sleep", async () => {
   const lanes = new CopyLanes(SLOT_COUNT, { laneCount: 8, sharedLaneCount: 8 });
   lanes.start();
   while (lanes.runningCount < 8) await delay(5);

@@ -9,8 +9,7 @@ import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { GROUP_SIZES, MAX_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
-import { shareOf } from "../../support/random.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
 const NEEDS = { slotCount: 4, laneCount: 2, sharedLaneCount: 3 };
 
@@ -58,8 +57,8 @@ Deno.test("LaneShare shares what lanes have among devices that have transfers", 
   for (const share of shares) share.release();
 });
 
-for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
-  testOnLinux(
+for (const count of GROUP_SIZES) {
+  takingTurns(testOnLinux)(
     `large transfers of ${count} devices start no more threads than those of one`,
     () =>
       withDevices(count, async (gpus) => {
@@ -82,7 +81,7 @@ for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
   );
 }
 
-testOnLinux(
+takingTurns(testOnLinux)(
   "a device that is closed leaves the lanes to the others",
   () =>
     withDevices(MAX_RANKS, async (gpus) => {

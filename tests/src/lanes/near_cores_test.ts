@@ -141,7 +141,7 @@ const ABSENT = Array.from({ length: 20 }, (_, at) => 900 + at);
 
 if (Deno.build.os === "linux") {
   const [one, other] = coresIn(OWN_SYSTEM.allowed() ?? new Uint8Array(0));
-  for (const size of shareOf(GROUP_SIZES, { least: 2 })) {
+  for (const size of shareOf(GROUP_SIZES)) {
     Deno.test(`lanes of ${size} devices at two nodes keep to these, and move what they should`, {
       ignore: other === undefined,
     }, async () => {

@@ -235,8 +235,10 @@ const MADE = {
 
 for (const [kind, made] of Object.entries(MADE)) {
   for (const call of ["upload(array)", "uploadAll([array])"]) {
-    Deno.test(`CudaDevice.${call} of ${kind} memory keeps its place while it waits for memory`, async () => {
-      const { code, stdout, stderr } = await evaluate(`
+    Deno.test(
+      inTurn(`CudaDevice.${call} of ${kind} memory keeps its place while it waits for memory`),
+      async () => {
+        const { code, stdout, stderr } = await evaluate(`
         import { CudaDevice } from "./mod.ts";
         import { simulateDriver } from "./src/entries/simulated.ts";
         const gpu = CudaDevice.open(0, { driver: simulateDriver({ memorySize: ${256 * MIB} }) });
@@ -256,8 +258,9 @@ for (const [kind, made] of Object.entries(MADE)) {
         const [first] = await buffer.subarray(0, 1).download();
         console.log(first, array[0]);
       `);
-      assertEquals([code, stdout.trim()], [0, "1 9"], stderr);
-    });
+        assertEquals([code, stdout.trim()], [0, "1 9"], stderr);
+      },
+    );
   }
 }
 

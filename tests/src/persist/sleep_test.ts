@@ -215,30 +215,33 @@ testAsleep("dispose() of memory that sleeps frees its addresses and contents", a
   await assertRejects(() => gpu.wake(x), Error, "disposed");
 });
 
-testAsleep("dispose() of a part of what sleeps leaves the rest to be woken", async (gpu) => {
-  using folder = new TemporaryFolder();
-  for (const to of ["host", "file", "nothing"] as const) {
-    const x = byteBuffer(gpu, 40 * MIB);
-    using y = gpu.alloc("uint8", 41 * MIB).fill(5);
-    const cache = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 3 * MIB }).fill(7);
-    await gpu.sleep({ x, y, cache }, { to, path: folder.pathOf("asleep") });
-    x.dispose();
-    cache.dispose();
-    assertEquals(
-      gpu.live().objects.find(({ id }) => id === y.storageId)?.asleep?.slice(0, 14),
-      "asleep, 41 MiB",
-    );
-    await gpu.wake(y);
-    if (to !== "nothing") assertEquals([await y.at(0), await y.at(-1)], [5, 5]);
-    assertEquals(gpu.memory.liveBytes, 41 * MIB);
-    y.fill(1);
-    const z = byteBuffer(gpu, 40 * MIB);
-    const going = gpu.sleep({ y, z });
-    z.dispose();
-    await going.catch(() => {}); // it was disposed, or goes to sleep
-    assertEquals(await y.at(-1), 1);
-  }
-});
+takingTurns(testAsleep)(
+  "dispose() of a part of what sleeps leaves the rest to be woken",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    for (const to of ["host", "file", "nothing"] as const) {
+      const x = byteBuffer(gpu, 40 * MIB);
+      using y = gpu.alloc("uint8", 41 * MIB).fill(5);
+      const cache = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 3 * MIB }).fill(7);
+      await gpu.sleep({ x, y, cache }, { to, path: folder.pathOf("asleep") });
+      x.dispose();
+      cache.dispose();
+      assertEquals(
+        gpu.live().objects.find(({ id }) => id === y.storageId)?.asleep?.slice(0, 14),
+        "asleep, 41 MiB",
+      );
+      await gpu.wake(y);
+      if (to !== "nothing") assertEquals([await y.at(0), await y.at(-1)], [5, 5]);
+      assertEquals(gpu.memory.liveBytes, 41 * MIB);
+      y.fill(1);
+      const z = byteBuffer(gpu, 40 * MIB);
+      const going = gpu.sleep({ y, z });
+      z.dispose();
+      await going.catch(() => {}); // it was disposed, or goes to sleep
+      assertEquals(await y.at(-1), 1);
+    }
+  },
+);
 
 testAsleep("wake() stays within the limit that the memory was made in", async (gpu) => {
   gpu.limit("100 MiB");

@@ -10,6 +10,7 @@ import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -32,18 +33,21 @@ Deno.test("PooledPinnedHostMemoryResource.allocate() takes the smallest block th
     pool.deallocate(small, 1, gpu.stream);
   }));
 
-Deno.test("downloadPinned() keeps little page-locked memory after downloads of many sizes", () =>
-  withDevice(async (gpu) => {
-    const random = new Random(11);
-    const most = 6 * 2 ** 20;
-    using buffer = gpu.zeros("uint8", most);
-    for (let round = 0; round < 300; round++) {
-      using part = await gpu.downloadPinned(buffer.subarray(0, 1 + random.below(most)));
-      assertEquals(part.array.at(-1), 0);
-    }
-    // Blocks of their own would take some 130 times the largest.
-    assertLess(PinnedPool.of(gpu.context).byteLength, 20 * most);
-  }));
+Deno.test(
+  inTurn("downloadPinned() keeps little page-locked memory after downloads of many sizes"),
+  () =>
+    withDevice(async (gpu) => {
+      const random = new Random(11);
+      const most = 6 * 2 ** 20;
+      using buffer = gpu.zeros("uint8", most);
+      for (let round = 0; round < 300; round++) {
+        using part = await gpu.downloadPinned(buffer.subarray(0, 1 + random.below(most)));
+        assertEquals(part.array.at(-1), 0);
+      }
+      // Blocks of their own would take some 130 times the largest.
+      assertLess(PinnedPool.of(gpu.context).byteLength, 20 * most);
+    }),
+);
 
 testOnDevice("PooledPinnedHostMemoryResource.allocate() leaves much larger blocks", (gpu) => {
   using pool = new PooledPinnedHostMemoryResource(gpu);

@@ -22,7 +22,7 @@ import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { untilNothingIsOffered } from "../../support/pool_offers.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
-import { testOnLinux, testUnless } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux, testUnless } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -207,26 +207,29 @@ Deno.test("open() says that memory is gone, whichever status the driver has for 
   await assertRejects(() => gpu.open(ticketOf(gpu)), CudaError);
 });
 
-testOnLinux("open() of hundreds of tickets at once waits for its turn with each", async () => {
-  using sharer = CudaDevice.open(0, { driver: simulateDriver() });
-  using opener = CudaDevice.open(0, { driver: simulateDriver() });
-  using pool = new CudaAsyncMemoryResource(sharer, { handleType: "fileDescriptor" });
-  using stack = new DisposableStack();
-  const tickets: MemoryTicket[] = [];
-  for (let i = 0; i < 200; i++) {
-    const x = stack.use(sharer.zeros("uint8", 4, { resource: pool }).fill(i));
-    tickets.push(await x.share());
-  }
-  const opened = await Promise.all(
-    tickets.map((ticket) => opener.open(ticket, { dtype: "uint8" })),
-  );
-  for (const [i, x] of opened.entries()) {
-    assertEquals(await x.at(3), i);
-    x.dispose();
-  }
-  stack.dispose();
-  await untilNothingIsOffered();
-});
+takingTurns(testOnLinux)(
+  "open() of hundreds of tickets at once waits for its turn with each",
+  async () => {
+    using sharer = CudaDevice.open(0, { driver: simulateDriver() });
+    using opener = CudaDevice.open(0, { driver: simulateDriver() });
+    using pool = new CudaAsyncMemoryResource(sharer, { handleType: "fileDescriptor" });
+    using stack = new DisposableStack();
+    const tickets: MemoryTicket[] = [];
+    for (let i = 0; i < 200; i++) {
+      const x = stack.use(sharer.zeros("uint8", 4, { resource: pool }).fill(i));
+      tickets.push(await x.share());
+    }
+    const opened = await Promise.all(
+      tickets.map((ticket) => opener.open(ticket, { dtype: "uint8" })),
+    );
+    for (const [i, x] of opened.entries()) {
+      assertEquals(await x.at(3), i);
+      x.dispose();
+    }
+    stack.dispose();
+    await untilNothingIsOffered();
+  },
+);
 
 testOnLinux(
   "open() waits for a socket with a full queue no longer than for an answer",

@@ -28,7 +28,7 @@ import { shareOf, testRandom } from "../../support/random.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../support/safetensors/files.ts";
 import { PEER, PEER_MODULES } from "../../support/safetensors/peer.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
+import { inTurn, takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
 const MIB = 2 ** 20;
 
@@ -117,16 +117,19 @@ async function checkLayer(
 for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
   for (const limits of [undefined, SMALL_SLOTS]) {
     const by = limits === undefined ? "large slots" : "small slots";
-    Deno.test(`gpus.loadSafetensors() gives ${count} devices their parts, by ${by}`, () =>
-      withDevices(count, async (gpus) => {
-        using folder = new TemporaryFolder();
-        const path = folder.pathOf("model.safetensors");
-        const arrays = await saveLayer(deviceAt(gpus, 0), path);
-        using model = await gpus.loadSafetensors(path, { place: PLACE });
-        assertEquals({ ...model.metadata }, { format: "pt" });
-        await checkLayer(gpus, model, arrays);
-        assertEquals(openPathsIn(folder), []);
-      }, limits && { limits }));
+    Deno.test(
+      inTurn(`gpus.loadSafetensors() gives ${count} devices their parts, by ${by}`),
+      () =>
+        withDevices(count, async (gpus) => {
+          using folder = new TemporaryFolder();
+          const path = folder.pathOf("model.safetensors");
+          const arrays = await saveLayer(deviceAt(gpus, 0), path);
+          using model = await gpus.loadSafetensors(path, { place: PLACE });
+          assertEquals({ ...model.metadata }, { format: "pt" });
+          await checkLayer(gpus, model, arrays);
+          assertEquals(openPathsIn(folder), []);
+        }, limits && { limits }),
+    );
   }
 }
 

@@ -4,16 +4,18 @@
 import { assertEquals } from "@std/assert";
 import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
-import { shareOf } from "../../support/random.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { takingTurns, testOnLinux } from "../../support/test_unless.ts";
 
-for (const threads of shareOf(["driver", "lent threads", "lanes"])) {
-  testOnLinux(`transfers by ${threads} reject when their array is moved away`, async () => {
-    const flags = ["-A", "--quiet", "--v8-flags=--expose-gc"];
-    const program = ["tests/support/moving_arrays.ts", threads];
-    const { code, stdout, stderr } = await runDeno(["run", ...flags, ...program], {
-      cwd: PROJECT_ROOT,
-    });
-    assertEquals([code, stdout.trim().split("\n").at(-1), stderr], [0, "true", ""]);
-  });
+for (const threads of ["driver", "lent threads", "lanes"]) {
+  takingTurns(testOnLinux)(
+    `transfers by ${threads} reject when their array is moved away`,
+    async () => {
+      const flags = ["-A", "--quiet", "--v8-flags=--expose-gc"];
+      const program = ["tests/support/moving_arrays.ts", threads];
+      const { code, stdout, stderr } = await runDeno(["run", ...flags, ...program], {
+        cwd: PROJECT_ROOT,
+      });
+      assertEquals([code, stdout.trim().split("\n").at(-1), stderr], [0, "true", ""]);
+    },
+  );
 }

@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS, FIRST_SLOTS } from "../../../src/transfer/ways.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { type FaultyDriver, faultyDriver } from "../../support/faulty_driver.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -73,29 +74,35 @@ Deno.test("PinnedRing makes do with the slots it has when the host gives no more
     assertSameBytes(buffer.downloadSync(), patternBytes(50_000));
   }));
 
-Deno.test("PinnedRing gives back the rest when one slab fails, and uses none of them again", () =>
-  withFaults(async ({ gpu, engine, buffer, setFault }) => {
-    await engine.upload(buffer, patternBytes(50_000));
-    const [ring] = [...gpu.context.ledger.caches].filter(({ name }) => name === "transfer ring");
-    assertGreater(ring?.byteLength ?? 0, TINY_LIMITS.slotBytes * FIRST_SLOTS);
-    setFault({ name: "cuMemFreeHost" });
-    assertEquals(captureWarnings(() => ring?.trim()).length, 2);
-    setFault(undefined);
-    assertEquals(ring?.byteLength, 0);
-    await engine.upload(buffer, patternBytes(50_000, 3));
-    assertSameBytes(buffer.downloadSync(), patternBytes(50_000, 3));
-    assertEquals(captureWarnings(() => ring?.trim()), []);
-  }));
+Deno.test(
+  inTurn("PinnedRing gives back the rest when one slab fails, and uses none of them again"),
+  () =>
+    withFaults(async ({ gpu, engine, buffer, setFault }) => {
+      await engine.upload(buffer, patternBytes(50_000));
+      const [ring] = [...gpu.context.ledger.caches].filter(({ name }) => name === "transfer ring");
+      assertGreater(ring?.byteLength ?? 0, TINY_LIMITS.slotBytes * FIRST_SLOTS);
+      setFault({ name: "cuMemFreeHost" });
+      assertEquals(captureWarnings(() => ring?.trim()).length, 2);
+      setFault(undefined);
+      assertEquals(ring?.byteLength, 0);
+      await engine.upload(buffer, patternBytes(50_000, 3));
+      assertSameBytes(buffer.downloadSync(), patternBytes(50_000, 3));
+      assertEquals(captureWarnings(() => ring?.trim()), []);
+    }),
+);
 
-Deno.test("PinnedRing grows again after the host had no more for one transfer", () =>
-  withFaults(async ({ gpu, engine, buffer, setFault }) => {
-    setFault({ name: "cuMemHostAlloc", after: 1 });
-    await engine.upload(buffer, patternBytes(50_000));
-    const fewBytes = cachedBytes(gpu);
-    setFault(undefined);
-    await engine.upload(buffer, patternBytes(50_000));
-    assertGreater(cachedBytes(gpu), fewBytes);
-  }));
+Deno.test(
+  inTurn("PinnedRing grows again after the host had no more for one transfer"),
+  () =>
+    withFaults(async ({ gpu, engine, buffer, setFault }) => {
+      setFault({ name: "cuMemHostAlloc", after: 1 });
+      await engine.upload(buffer, patternBytes(50_000));
+      const fewBytes = cachedBytes(gpu);
+      setFault(undefined);
+      await engine.upload(buffer, patternBytes(50_000));
+      assertGreater(cachedBytes(gpu), fewBytes);
+    }),
+);
 
 Deno.test("PinnedRing gives a slab back whose fences cannot be made", () =>
   withFaults(async ({ gpu, engine, buffer, setFault }) => {

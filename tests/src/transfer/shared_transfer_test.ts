@@ -102,7 +102,7 @@ for (const hasLanes of [true, false]) {
   );
 }
 
-testOnLinux("moveShared() comes after what its stream has queued", async () => {
+takingTurns(testOnLinux)("moveShared() comes after what its stream has queued", async () => {
   using scene = await SharingScene.open();
   using x = scene.gpu.alloc("uint8", 3 * MIB);
   for (let round = 0; round < 8; round++) {

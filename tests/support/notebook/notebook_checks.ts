@@ -1,8 +1,14 @@
 // The checks of a notebook in a browser: what it shows against what it should.
 
 import { expectedOutputs } from "../../../jupyter/expected_outputs.ts";
-import { type CellOutput, joined } from "../../../jupyter/notebook_file.ts";
+import {
+  type CellOutput,
+  codeCells,
+  joined,
+  readNotebook,
+} from "../../../jupyter/notebook_file.ts";
 import { outputShape } from "../../../jupyter/output_shapes.ts";
+import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import type { Check } from "../browser_checks.ts";
 import type { Seen } from "./seen.ts";
 
@@ -16,9 +22,21 @@ export interface Wanted {
 
 const PLOTLY = "application/vnd.plotly.v1+json";
 
+/** What notebooks should show, which several checks of a program ask for: the cells run once. */
+const wanted = new Map<string, Promise<Wanted>>();
+
 /** Tells what a notebook should show, from its cells' outputs outside Jupyter. */
-export async function wantedOf(name: string): Promise<Wanted> {
-  const cells = await expectedOutputs(name);
+export function wantedOf(name: string): Promise<Wanted> {
+  return wanted.getOrInsertComputed(name, () => expectedOutputs(name).then(count));
+}
+
+/** Tells what a page of a notebook that was run should show; `deno task notebooks` has compared its outputs. */
+export function wantedAfterRun(name: string): Wanted {
+  const executed = readNotebook(new URL(`executed/${name}.ipynb`, WORK_FOLDER));
+  return count(codeCells(executed).map(({ outputs = [] }) => outputs));
+}
+
+function count(cells: readonly CellOutput[][]): Wanted {
   const outputs = cells.flat();
   const html = outputs.map(({ data }: CellOutput) => joined(data?.["text/html"] as string));
   return {

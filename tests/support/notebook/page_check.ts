@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import { type Check, checkInBrowser, faultless, takePicture, watch } from "../browser_checks.ts";
-import { checksOf, wantedOf } from "./notebook_checks.ts";
+import { checksOf, wantedAfterRun } from "./notebook_checks.ts";
 import { countIn, PAGE_VIEW, type Seen } from "./seen.ts";
 
 const PICTURES = new URL("pictures/", WORK_FOLDER);
@@ -19,7 +19,7 @@ const DRAWN = ".js-plotly-plot .main-svg .xy";
 async function checkPage(page: Page, name: string): Promise<Check[]> {
   const url = new URL(`executed/${name}.html`, WORK_FOLDER).href;
   const { faults } = watch(page, (asked) => asked === url);
-  const wanted = await wantedOf(name);
+  const wanted = wantedAfterRun(name);
   await page.goto(url);
   await page.waitForFunction(
     `document.querySelectorAll("${DRAWN}").length >= ${wanted.plotCount}`,

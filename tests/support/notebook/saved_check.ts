@@ -10,7 +10,7 @@ import { type Check, checkInBrowser, faultless, takePicture, watch } from "../br
 import { imitate, IMITATED_VIEW, type Viewer, VIEWERS } from "./imitated_page.ts";
 import { JupyterServer } from "./jupyter_server.ts";
 import { LabPage } from "./lab_page.ts";
-import { stillChecksOf, type Wanted, wantedOf } from "./notebook_checks.ts";
+import { stillChecksOf, type Wanted, wantedAfterRun } from "./notebook_checks.ts";
 import { CLASSIC_VIEW, countIn, type NotebookView, PAGE_VIEW, type Seen } from "./seen.ts";
 
 const EXECUTED = new URL("executed/", WORK_FOLDER);
@@ -29,7 +29,7 @@ async function checkInLab(browser: Browser, names: readonly string[]): Promise<C
   await lab.enter(server.origin);
   const checks: Check[] = [];
   for (const name of names) {
-    const wanted = await wantedOf(name);
+    const wanted = wantedAfterRun(name);
     await lab.open(name);
     for (const [theme, fullName] of Object.entries(THEMES)) {
       await lab.show(fullName);
@@ -60,7 +60,7 @@ async function checkInClassic(browser: Browser, names: readonly string[]): Promi
     const path = fileURLToPath(new URL(`classic_${name}_saved.png`, PICTURES));
     await takePicture(page, { path });
     const seen = await page.evaluate(countIn(CLASSIC_VIEW)) as Seen;
-    checks.push(...named(name, stillChecksOf(seen, await wantedOf(name))));
+    checks.push(...named(name, stillChecksOf(seen, wantedAfterRun(name))));
   }
   await page.close();
   return checks;
@@ -79,7 +79,7 @@ async function checkStripped(browser: Browser, names: readonly string[]): Promis
     await page.evaluate(WITHOUT_STYLE_ELEMENTS);
     const path = fileURLToPath(new URL(`page_${name}_still.png`, PICTURES));
     await takePicture(page, { path, fullPage: true });
-    checks.push(...named(name, stillChecksOf(await lookAt(page, PAGE_VIEW), await wantedOf(name))));
+    checks.push(...named(name, stillChecksOf(await lookAt(page, PAGE_VIEW), wantedAfterRun(name))));
     await page.close();
   }
   await context.close();
@@ -91,7 +91,7 @@ async function checkImitated(browser: Browser, names: readonly string[]): Promis
   const context = await browser.newContext({ offline: true });
   const checks: Check[] = [];
   for (const name of names) {
-    const wanted = await wantedOf(name);
+    const wanted = wantedAfterRun(name);
     for (const viewer of Object.keys(VIEWERS) as Viewer[]) {
       for (const [colorScheme, width] of LOOKS) {
         const page = await context.newPage();

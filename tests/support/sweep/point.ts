@@ -24,15 +24,15 @@ export interface Point {
   readonly step: Step;
   /** The phase in which it fails. */
   readonly phase: Phase;
-  /** The call that fails; undefined to count calls. */
+  /** The call that fails; undefined to count the calls of both phases. */
   readonly fault: SweepFault | undefined;
 }
 
 /** The outcome of a point. */
 export interface Outcome {
   readonly defects: string[];
-  /** Calls by function, of the phase. */
-  readonly counts: ReadonlyMap<DriverFunction, number>;
+  /** Calls by function, of both phases where no call fails. */
+  readonly counts: Readonly<Record<Phase, ReadonlyMap<DriverFunction, number>>>;
   readonly warnings: readonly string[];
   /** Whether the fault struck. */
   readonly hasFired: boolean;
@@ -70,7 +70,7 @@ export async function runPoint(
   if (step.opens !== true) void [scene.gpu, scene.other];
   if (phase === "run") driver.arm(fault);
   const error = await attempt(step.name, () => step.run(scene));
-  let { counts } = driver;
+  const inRun = driver.counts;
   if (phase === "run") {
     if (error !== undefined && !isExpected(error, driver, fault)) {
       defects.push(`threw ${describe(error)}`);
@@ -84,16 +84,16 @@ export async function runPoint(
     if (live.count > 0) defects.push(`left live: ${live.objects.map(({ name }) => name)}`);
     live.dispose();
   }
-  if (phase === "run" && !isSticky) {
+  if (phase === "run" && fault !== undefined && !isSticky) {
     driver.arm();
     const after = await attempt(next.name, () => next.run(scene));
     if (after !== undefined) defects.push(`the next step (${next.name}) threw ${describe(after)}`);
   }
   for (const gpu of scene.devices) await engineFor(gpu.context)?.atRest();
-  if (phase === "close") driver.arm(fault);
+  if (phase === "close" || fault === undefined) driver.arm(fault);
   const closing = await attempt("close", () => scene.close());
   if (closing !== undefined) defects.push(`dispose threw ${describe(closing)}`);
-  if (phase === "close") ({ counts } = driver);
+  const counts = { run: inRun, close: driver.counts };
   await nextTurn();
   await nextTurn();
   defects.push(...rejections.reasons.map((reason) => `nobody caught ${describe(reason)}`));

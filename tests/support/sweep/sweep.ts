@@ -29,12 +29,12 @@ export async function takeCensus(folder: string): Promise<{
   const reaches: Reach[] = [];
   const findings: Finding[] = [];
   for (const step of STEPS) {
+    const point = { step, phase: "run", fault: undefined } as const;
+    const { counts, defects } = await run(point, folder);
     for (const phase of ["run", "close"] as const) {
-      const point = { step, phase, fault: undefined };
-      const { counts, defects } = await run(point, folder);
-      reaches.push({ step, phase, counts });
-      if (defects.length > 0) findings.push({ point, defects });
+      reaches.push({ step, phase, counts: counts[phase] });
     }
+    if (defects.length > 0) findings.push({ point, defects });
   }
   return { reaches, findings };
 }

@@ -22,7 +22,7 @@ import { formatBytes } from "../../../../src/words/format.ts";
 import { HostPeak } from "../../../support/host_peak.ts";
 import { share } from "../../../support/random.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
-import { testOfAll } from "../../../support/test_unless.ts";
+import { takingTurns, testOfAll } from "../../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../../support/with_device.ts";
 import { joined, packed } from "../../../support/zip.ts";
 
@@ -98,7 +98,7 @@ testOnDevice("loadNpz() unpacks in few bytes of the host, and hears its signal",
 });
 
 for (const compress of [false, true]) {
-  testOnDevice(
+  takingTurns(testOnDevice)(
     `turns of the event loop come between pieces, compress: ${compress}`,
     async (gpu) => {
       using folder = new TemporaryFolder();
@@ -256,7 +256,7 @@ testOfAll(
 );
 
 for (const compress of [false, true]) {
-  testOnDevice(
+  takingTurns(testOnDevice)(
     `loadNpz() of a file that is cut meanwhile rejects, compress: ${compress}`,
     async (gpu) => {
       using folder = new TemporaryFolder();

@@ -3,6 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { JsonError, JsonScanner } from "../../../../src/interop/safetensors/json_scanner.ts";
 import { Random } from "../../../support/random.ts";
+import { inTurn } from "../../../support/test_unless.ts";
 
 /** Takes one value and makes sure that nothing follows. */
 function scan(text: string): unknown {
@@ -65,7 +66,7 @@ Deno.test("JsonScanner says what is wrong, and where", () => {
   for (const [text, message] of wrong) assertThrows(() => scan(text), JsonError, message);
 });
 
-Deno.test("JsonScanner takes and refuses 20,000 random texts as JSON.parse does", () => {
+Deno.test(inTurn("JsonScanner takes and refuses 20,000 random texts as JSON.parse does"), () => {
   const parts = [...'[]{},:"\\ \n0123-.eE+', "true", "null", '"a"', '"a":', "12", "[1]", "{}"];
   const random = new Random(0x75017);
   let takenCount = 0;
