@@ -182,19 +182,19 @@ export const PROVENANCE: FieldKinds<Provenance> = {
  */
 export class BandwidthResult {
   /** The device, driver and versions that it was measured with. */
-  declare readonly provenance: Provenance;
+  readonly provenance: Provenance;
   /** The bus's name, such as `"PCIe 5.0 x16"`, or `"unknown"`. */
-  declare readonly busName: string;
+  readonly busName: string;
   /** GB/s in one direction that the bus's signalling allows; null when unknown. */
-  declare readonly theoreticalGigabytesPerSecond: number | null;
+  readonly theoreticalGigabytesPerSecond: number | null;
   /** One point for each direction, kind and size. */
-  declare readonly points: readonly BandwidthPoint[];
+  readonly points: readonly BandwidthPoint[];
   /** One line for each direction and kind whose points lie on one. */
-  declare readonly fits: readonly BandwidthFit[];
+  readonly fits: readonly BandwidthFit[];
   /** The cases of nvbandwidth that copy, if they were requested. */
-  declare readonly cases: readonly CaseSpeed[];
+  readonly cases: readonly CaseSpeed[];
   /** The cases of nvbandwidth that measure a latency, if they were requested. */
-  declare readonly latencies: readonly CaseLatency[];
+  readonly latencies: readonly CaseLatency[];
 
   /**
    * Creates a result from plain data, such as parsed JSON.
@@ -213,7 +213,13 @@ export class BandwidthResult {
     check.list("fits", found.fits, FIT);
     check.list("cases", cases, CASE);
     check.list("latencies", latencies, LATENCY);
-    Object.assign(this, found, { cases, latencies });
+    this.provenance = found.provenance;
+    this.busName = found.busName;
+    this.theoreticalGigabytesPerSecond = roof;
+    this.points = found.points;
+    this.fits = found.fits;
+    this.cases = cases;
+    this.latencies = latencies;
   }
 }
 

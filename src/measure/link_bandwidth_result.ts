@@ -84,11 +84,11 @@ function matrixOf(count: number): OptionKind {
  */
 export class LinkBandwidthResult {
   /** The device, driver and versions that it was measured with. */
-  declare readonly provenance: Provenance;
+  readonly provenance: Provenance;
   /** The devices, in the order of the list. */
-  declare readonly devices: readonly MeasuredDevice[];
+  readonly devices: readonly MeasuredDevice[];
   /** The cases of nvbandwidth. */
-  declare readonly cases: readonly LinkSpeed[];
+  readonly cases: readonly LinkSpeed[];
 
   /**
    * Creates a result from plain data, such as parsed JSON.
@@ -105,6 +105,8 @@ export class LinkBandwidthResult {
       matrix: matrixOf(devices.length),
       directions: maybe(directionsOf(devices.length)),
     });
-    Object.assign(this, { provenance, devices, cases });
+    this.provenance = provenance;
+    this.devices = devices;
+    this.cases = cases;
   }
 }

@@ -25,25 +25,25 @@ export interface PersistenceFields {
  */
 export class Persistence {
   /** The name. */
-  declare readonly name: string;
+  readonly name: string;
   /** The device, as in `gpu.info.uuid`. */
-  declare readonly device: string;
+  readonly device: string;
   /** Bytes of device memory. */
-  declare readonly byteLength: number;
+  readonly byteLength: number;
   /** Its kind, in words: `"model of 300 tensors"`. */
-  declare readonly what: string;
+  readonly what: string;
   /** When it was made, in milliseconds since 1970. */
-  declare readonly madeAt: number;
+  readonly madeAt: number;
   /** Number of the process that made it. */
-  declare readonly madeBy: number;
+  readonly madeBy: number;
   /** The files that the kit loaded while it was made. */
-  declare readonly files: readonly LoadedFile[];
+  readonly files: readonly LoadedFile[];
   /** The program's own key. */
-  declare readonly key: string | undefined;
+  readonly key: string | undefined;
   /** Number of file descriptors by which the keeper holds it. */
-  declare readonly descriptorCount: number;
+  readonly descriptorCount: number;
   /** It was there before the call that returned it. */
-  declare readonly wasThere: boolean;
+  readonly wasThere: boolean;
   readonly #taint: Taint | null;
   readonly #readAsleep: () => string | undefined;
   readonly #readOpeners: () => readonly Opener[];
@@ -51,12 +51,21 @@ export class Persistence {
   /** @ignore Adopts the keeper's facts. */
   constructor(parts: Parts<PersistenceFields>) {
     const { facts, wasThere, readOpeners, readAsleep } = partsOf(parts, new.target);
-    const { origin, taint, asleep, openers, ...known } = facts;
-    const { files, key }: PersistOrigin = JSON.parse(origin);
-    Object.assign(this, known, { files, key, wasThere });
-    this.#taint = taint;
-    this.#readAsleep = readAsleep ?? (() => asleep?.where);
-    this.#readOpeners = readOpeners ?? (() => openers);
+    const { name, device, byteLength, what, madeAt, madeBy, descriptorCount } = facts;
+    const { files, key }: PersistOrigin = JSON.parse(facts.origin);
+    this.name = name;
+    this.device = device;
+    this.byteLength = byteLength;
+    this.what = what;
+    this.madeAt = madeAt;
+    this.madeBy = madeBy;
+    this.files = files;
+    this.key = key;
+    this.descriptorCount = descriptorCount;
+    this.wasThere = wasThere;
+    this.#taint = facts.taint;
+    this.#readAsleep = readAsleep ?? (() => facts.asleep?.where);
+    this.#readOpeners = readOpeners ?? (() => facts.openers);
     refuseCloning(this);
   }
 
