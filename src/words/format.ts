@@ -99,10 +99,10 @@ export function formatSeconds(seconds: number): string {
 
 /** Units of speed in GB/s, and from where each is used: two digits after the point are read at once. */
 const SPEED_UNITS = [
-  ["B/s", 1e-9, 0],
-  ["kB/s", 1e-6, 1e-6],
-  ["MB/s", 1e-3, 1e-3],
-  ["GB/s", 1, 0.01],
+  { unit: "B/s", size: 1e-9, from: 0 },
+  { unit: "kB/s", size: 1e-6, from: 1e-6 },
+  { unit: "MB/s", size: 1e-3, from: 1e-3 },
+  { unit: "GB/s", size: 1, from: 0.01 },
 ] as const;
 
 /**
@@ -110,8 +110,10 @@ const SPEED_UNITS = [
  * a network can be slow: `"1.8 MB/s"`, `"45.0 kB/s"`.
  */
 export function formatSpeed(gigabytesPerSecond: number): string {
-  const fitting = SPEED_UNITS.findLast(([, , from]) => gigabytesPerSecond >= from);
-  const [unit, size] = gigabytesPerSecond === 0 ? SPEED_UNITS[3] : fitting ?? SPEED_UNITS[3];
+  const fitting = SPEED_UNITS.findLast(({ from }) => gigabytesPerSecond >= from);
+  const { unit, size } = gigabytesPerSecond === 0 || fitting === undefined
+    ? SPEED_UNITS[3]
+    : fitting;
   return `${digits(gigabytesPerSecond / size)} ${unit}`;
 }
 
