@@ -5,7 +5,7 @@ import { type BenchRow, median } from "./result_file.ts";
 import { formatBytes } from "../src/words/format.ts";
 
 /** The least part of another one's speed that each call must have. */
-const LEAST_RATIO = 0.9;
+const MIN_RATIO = 0.9;
 
 /** Runs a program of the bench and returns the JSON that it prints last. */
 export async function jsonOf(program: string, words: readonly string[]): Promise<unknown> {
@@ -52,8 +52,8 @@ export function rowsOf(
         unit: "GB/s",
         reference: { name: other, value: speed(now) / median(ratios), samples: ratios },
         promise: {
-          text: `at least ${LEAST_RATIO} of ${other}`,
-          holds: median(ratios) >= LEAST_RATIO,
+          text: `at least ${MIN_RATIO} of ${other}`,
+          holds: median(ratios) >= MIN_RATIO,
         },
       });
     }
@@ -75,7 +75,7 @@ export function printRatios(now: readonly CallRun[], before: readonly CallRun[])
       return median(pairs);
     });
     for (const [at, ratio] of ratios.entries()) {
-      if (ratio < LEAST_RATIO) {
+      if (ratio < MIN_RATIO) {
         slow.push(`${name} of ${formatBytes(sizes[at] ?? 0)} ${ratio.toFixed(2)}`);
       }
     }
@@ -84,7 +84,7 @@ export function printRatios(now: readonly CallRun[], before: readonly CallRun[])
     console.log(`${name.padEnd(26)}${cells}   mean ${geometricMean(ratios).toFixed(2)}`);
   }
   console.log(
-    `mean of all ${geometricMean(all).toFixed(2)}; below ${LEAST_RATIO}: ${
+    `mean of all ${geometricMean(all).toFixed(2)}; below ${MIN_RATIO}: ${
       slow.join(", ") || "none"
     }`,
   );

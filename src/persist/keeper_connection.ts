@@ -11,12 +11,12 @@ import {
   KEEPER_PROTOCOL,
   type KeeperAnswer,
   type KeeperRequest,
-  MOST_DESCRIPTORS,
-  MOST_MESSAGE_BYTES,
+  MAX_DESCRIPTORS,
+  MAX_MESSAGE_BYTES,
 } from "./keeper_words.ts";
 import { PersistError, type PersistProblem } from "./persist_error.ts";
 
-const ROOM: MessageRoom = { byteLength: MOST_MESSAGE_BYTES, descriptorCount: MOST_DESCRIPTORS };
+const ROOM: MessageRoom = { byteLength: MAX_MESSAGE_BYTES, descriptorCount: MAX_DESCRIPTORS };
 
 /** The longest wait for a keeper that was just started, and for an answer that takes no time. */
 const MAX_ANSWER_MILLISECONDS = 15_000;
@@ -121,7 +121,7 @@ export class KeeperConnection implements Disposable {
    */
   tell(request: KeeperRequest, descriptors: readonly number[] = []): void {
     const bytes = new TextEncoder().encode(JSON.stringify(request));
-    if (bytes.byteLength > MOST_MESSAGE_BYTES) {
+    if (bytes.byteLength > MAX_MESSAGE_BYTES) {
       throw new RangeError("Cannot tell the keeper so much");
     }
     if (!this.#socket.send(bytes, descriptors)) throw gone();

@@ -5,7 +5,7 @@ import { cString } from "../../ffi/c_strings.ts";
 import { readVariable } from "../../ffi/library.ts";
 import { factsAt, type FileFacts } from "../disk/file_facts.ts";
 import { openSystem } from "../disk/system_error.ts";
-import { LONGEST_PATH_BYTES } from "../sharing/local_socket.ts";
+import { MAX_SOCKET_PATH_BYTES } from "../sharing/local_socket.ts";
 import { PersistError } from "./persist_error.ts";
 
 /** Permissions of a folder that only its owner may use. */
@@ -50,7 +50,7 @@ export function keeperFolder(): string {
   }
   const problem = ownerProblem(facts, openSystem().geteuid());
   if (problem !== undefined) throw unusable(folder, problem);
-  if (new TextEncoder().encode(socketIn(folder)).byteLength > LONGEST_PATH_BYTES) {
+  if (new TextEncoder().encode(socketIn(folder)).byteLength > MAX_SOCKET_PATH_BYTES) {
     const words = "its path is too long for a socket; set XDG_RUNTIME_DIR to a shorter one";
     throw unusable(folder, words);
   }

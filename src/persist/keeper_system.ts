@@ -22,8 +22,8 @@ import {
 import type { MessageSystem, SocketMessage } from "../sharing/socket_message.ts";
 import { VERSION } from "../words/version.ts";
 import {
-  MOST_DESCRIPTORS,
-  MOST_MESSAGE_BYTES,
+  MAX_DESCRIPTORS,
+  MAX_MESSAGE_BYTES,
   NAME_PAGE_BYTES,
   OPENER_BYTES,
   SLOT_STATE,
@@ -68,8 +68,8 @@ export const KEEPER_FACTS = {
   calls: KEEPER_CALLS,
   numbers: NUMBERS,
   kit: VERSION,
-  mostDescriptors: MOST_DESCRIPTORS,
-  mostMessageBytes: MOST_MESSAGE_BYTES,
+  mostDescriptors: MAX_DESCRIPTORS,
+  mostMessageBytes: MAX_MESSAGE_BYTES,
   pageBytes: NAME_PAGE_BYTES,
   slotBytes: OPENER_BYTES,
   slotState: SLOT_STATE,

@@ -7,10 +7,10 @@ import type { LoadedFile } from "../disk/loaded_files.ts";
 export const KEEPER_PROTOCOL = 2;
 
 /** The most descriptors that go with one message. */
-export const MOST_DESCRIPTORS = 64;
+export const MAX_DESCRIPTORS = 64;
 
 /** The longest message in bytes. */
-export const MOST_MESSAGE_BYTES = 60_000;
+export const MAX_MESSAGE_BYTES = 60_000;
 
 /** Bytes of the page of a name, and of one process's place in it. */
 export const NAME_PAGE_BYTES = 4096;

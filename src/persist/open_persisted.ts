@@ -27,7 +27,7 @@ import {
   type KeeperAnswer,
   type KeptFacts,
   type KeptWords,
-  MOST_DESCRIPTORS,
+  MAX_DESCRIPTORS,
 } from "./keeper_words.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
 import { Persistence } from "./persistence.ts";
@@ -260,10 +260,10 @@ export async function handOver(
 ): Promise<KeeperAnswer> {
   const announced = { ...request, descriptorCount: chunks.length };
   let answer: KeeperAnswer = await connection.ask(announced, files);
-  for (let at = 0; at < chunks.length && answer.found === true; at += MOST_DESCRIPTORS) {
+  for (let at = 0; at < chunks.length && answer.found === true; at += MAX_DESCRIPTORS) {
     const descriptors: number[] = [];
     try {
-      for (const chunk of chunks.slice(at, at + MOST_DESCRIPTORS)) descriptors.push(chunk.export());
+      for (const chunk of chunks.slice(at, at + MAX_DESCRIPTORS)) descriptors.push(chunk.export());
       answer = await connection.ask({ op: "part" }, descriptors);
     } finally {
       descriptors.forEach(closeDescriptor);

@@ -21,7 +21,7 @@ import { SocketMessage } from "./socket_message.ts";
 const SMALL_ROOM: MessageRoom = { byteLength: 128, descriptorCount: 28 };
 
 /** The longest path of a socket: `sun_path` of sys/un.h has one byte more. */
-export const LONGEST_PATH_BYTES = 107;
+export const MAX_SOCKET_PATH_BYTES = 107;
 
 /** Connections that wait to be accepted. */
 const BACKLOG = 64;
@@ -184,7 +184,7 @@ export function closeDescriptor(descriptor: number): void {
 
 /** A name that is not a file starts with a zero byte, and consists of all given bytes; a path ends with one. */
 function addressOf(name: string): [address: Uint8Array<ArrayBuffer>, byteLength: number] {
-  const path = new Uint8Array(LONGEST_PATH_BYTES + 1);
+  const path = new Uint8Array(MAX_SOCKET_PATH_BYTES + 1);
   const start = name.startsWith("/") ? 0 : 1;
   const { written } = new TextEncoder().encodeInto(name, path.subarray(start));
   const address = SOCKADDR_UN.encode({ sun_family: AF_UNIX, sun_path: path });

@@ -19,13 +19,13 @@ const MANY_SLOTS = {
 };
 
 /** Room for slots that lanes work on, 7, and 8 that are filled meanwhile: slabs of 2, 8 and 10. */
-const MOST_SLOTS = 20;
+const MAX_TAKEN_SLOTS = 20;
 
 /** Bytes for about a hundred slots. */
 const LENGTH = 400_003;
 
 /** Downloads of which one finds its lanes awake, however busy the machine is. */
-const MOST_ROUNDS = 5000;
+const MAX_ROUNDS = 5000;
 
 for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
   for (const hasLanes of [true, false]) {
@@ -45,7 +45,7 @@ for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
           }
           assertEquals(gpus.map(ringBytes), gpus.map(() => 0));
           // A download meets lanes that sleep on a busy machine: the driver moves it, and they wake up.
-          for (let round = 0; round < MOST_ROUNDS && gpus.map(ringBytes).includes(0); round++) {
+          for (let round = 0; round < MAX_ROUNDS && gpus.map(ringBytes).includes(0); round++) {
             const found = await Promise.all(buffers.map((buffer) => buffer.download()));
             for (const [rank, bytes] of found.entries()) {
               assertSameBytes(bytes, arrays[rank] as Uint8Array);
@@ -53,7 +53,7 @@ for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
           }
           for (const gpu of gpus) {
             const slotCount = ringBytes(gpu) / MANY_SLOTS.slotBytes;
-            assert(slotCount > 0 && slotCount <= MOST_SLOTS, `${slotCount} slots`);
+            assert(slotCount > 0 && slotCount <= MAX_TAKEN_SLOTS, `${slotCount} slots`);
           }
         }, { limits: MANY_SLOTS }),
     );
