@@ -1,10 +1,12 @@
 // NCCL's functions with their statuses checked, and its version.
 
 import { readCString } from "../../ffi/c_strings.ts";
+import type { DriverApi } from "../../ffi/cuda.ts";
+import { findLibrary, openInstalled } from "../../ffi/installed_libraries.ts";
 import { LibraryError } from "../../ffi/library.ts";
-import type { NcclApi, NcclFunction } from "../../ffi/nccl.ts";
+import { NCCL, type NcclApi, type NcclFunction } from "../../ffi/nccl.ts";
 import { NCCL_UNIQUE_ID_BYTES, ncclResult } from "../../ffi/nccl_constants.ts";
-import { openNccl } from "../../ffi/nccl_library.ts";
+import { ownParts } from "../../ffi/own_parts.ts";
 import type { Driver } from "../driver/driver.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { GroupError } from "./group_error.ts";
@@ -25,6 +27,25 @@ export interface NcclFailure {
   readonly communicator?: bigint | undefined;
   /** The rank of that communicator. */
   readonly rank?: number | undefined;
+}
+
+/** Libraries that were opened, by their paths. */
+const opened = new Map<string, NcclApi>();
+
+/**
+ * Opens the NCCL that a driver brings, or else the system's or a Python package's, once for a process. The
+ * environment variable VRAMKIT_NCCL names another file, where it may be read without a prompt.
+ *
+ * @throws LibraryError when there is none, or it cannot be used.
+ */
+export function openNccl(driver: DriverApi): NcclApi {
+  const own = ownParts(driver).nccl;
+  if (own !== undefined) return own;
+  const found = findLibrary("nccl");
+  return opened.getOrInsertComputed(
+    found.path ?? "",
+    () => openInstalled("nccl", found, NCCL).api,
+  );
 }
 
 /** The NCCL library that was found. */
@@ -55,7 +76,7 @@ export class Nccl {
    */
   static open(driver: Driver): Nccl {
     try {
-      return new Nccl(openNccl(driver.api).api);
+      return new Nccl(openNccl(driver.api));
     } catch (error) {
       if (!(error instanceof LibraryError)) throw error;
       throw new CudaUnavailableError(error.reason, error.message, { cause: error });

@@ -4,8 +4,9 @@
 import { cString } from "../../ffi/c_strings.ts";
 import { openHost } from "../../ffi/host.ts";
 import { INSTALLED_LIBRARIES } from "../../ffi/installed_libraries.ts";
-import { PY_FILE_INPUT, type PythonApi } from "../../ffi/python.ts";
-import { openPython } from "../../ffi/python_library.ts";
+import { openLibrary } from "../../ffi/library.ts";
+import { showLibrary } from "../../ffi/loader.ts";
+import { PY_FILE_INPUT, PYTHON, type PythonApi } from "../../ffi/python.ts";
 import bridge from "./bridge.py" with { type: "text" };
 import type { PythonPlace } from "./environment.ts";
 
@@ -26,7 +27,9 @@ export class Interpreter {
    */
   constructor({ executable, libraries }: PythonPlace) {
     const { title, remedy } = INSTALLED_LIBRARIES.python;
-    const { api, path } = openPython({ title, candidates: libraries, remedy });
+    const { api, path } = openLibrary({ title, candidates: libraries, remedy }, [PYTHON]);
+    // Extension modules expect its functions among the process's symbols, as in the python program.
+    showLibrary(path);
     this.libraryPath = path;
     this.#api = api;
     if (api.Py_IsInitialized() === 0) start(api, executable);

@@ -3,7 +3,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { DriverApi } from "../../ffi/cuda.ts";
-import { openNccl } from "../../ffi/nccl_library.ts";
+import { openNccl } from "../../src/group/nccl.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import { CudaDevice } from "../../src/device/device.ts";
