@@ -73,12 +73,10 @@ export abstract class FileWrite {
     this.beforeFlush();
     if (this.#sync) await this.opened?.file.flush();
     this.settle();
-    try {
-      if (this.folder !== undefined) await this.folder.flush();
-    } finally {
-      this.closeFolder();
-      for (const file of this.leaving.splice(0)) await file.close();
-    }
+    await using end = new AsyncDisposableStack(); // closes all, also when one close fails
+    for (const file of this.leaving.splice(0).reverse()) end.defer(() => file.close());
+    end.defer(() => this.closeFolder());
+    await this.folder?.flush();
   }
 
   /** Commits the write and blocks meanwhile; also when a {@link FileWrite.commit} is under way. */
@@ -86,12 +84,10 @@ export abstract class FileWrite {
     this.beforeFlush();
     if (this.#sync) this.opened?.file.flushSync();
     this.settle();
-    try {
-      this.folder?.flushSync();
-    } finally {
-      this.closeFolder();
-      for (const file of this.leaving.splice(0)) file[Symbol.dispose]();
-    }
+    using end = new DisposableStack();
+    for (const file of this.leaving.splice(0).reverse()) end.use(file);
+    end.defer(() => this.closeFolder());
+    this.folder?.flushSync();
   }
 
   protected closeFolder(): void {

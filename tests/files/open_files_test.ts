@@ -36,11 +36,15 @@ testOnLinux("files cannot be opened where the process has too many, as errors sa
          () => x.saveNpy(path),
        ];
        for (const way of ways) await way(); // what they need once is there
-       const openCount = () => [...Deno.readDirSync("/proc/self/fd")].length;
+       const descriptors = () => [...Deno.readDirSync("/proc/self/fd")].map(({ name }) => name);
+       const isOfRuntime = (name) => { // it opens a pair of sockets when it comes to that
+         try { return Deno.statSync("/proc/self/fd/" + name).isSocket } catch { return true }
+       };
+       const openCount = () => descriptors().filter((name) => !isOfRuntime(name)).length;
        const before = openCount();
        const limits = new BigUint64Array(2);
        getrlimit(${RLIMIT_NOFILE}, limits);
-       limits[0] = BigInt(before + 4);
+       limits[0] = BigInt(descriptors().length + 8);
        setrlimit(${RLIMIT_NOFILE}, limits);
        const messages = [];
        {
