@@ -5,9 +5,7 @@
 
 import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT, projectFiles } from "./support/project_files.ts";
-
-/** Whether the sweeps are run whole. */
-const IS_WHOLE = Deno.env.get("VRAMKIT_TEST_WHOLE") === "1";
+import { IS_WHOLE } from "./support/random.ts";
 
 /** Processes at a time; each takes up to a GiB of memory. */
 const MAX_PROCESSES = 4;

@@ -90,13 +90,12 @@ function inPlaceWords(times: InPlace): string {
 function advice(gpu: CudaDevice, calibration: Calibration): string {
   if (gpu.isSimulated) return "The device is simulated: no number means a speed";
   const { ringFromBytes, coreSpeed, pageSpeed } = calibration;
-  const options = [`coreSpeed: ${coreSpeed.toFixed(1)}`, `pageSpeed: ${pageSpeed.toFixed(1)}`];
-  const opened = () => `CudaDevice.open(${gpu.ordinal}, { transfers: { ${options.join(", ")} } })`;
-  if (ringFromBytes === null) {
-    return `The driver won at the largest size: leave ringFromSize out\n${opened()}`;
-  }
-  options.unshift(`ringFromSize: "${formatBytes(ringFromBytes)}"`);
-  return opened();
+  const speeds = `coreSpeed: ${coreSpeed.toFixed(1)}, pageSpeed: ${pageSpeed.toFixed(1)}`;
+  const open = (options: string) =>
+    `CudaDevice.open(${gpu.ordinal}, { transfers: { ${options} } })`;
+  return ringFromBytes === null
+    ? `The driver won at the largest size: leave ringFromSize out\n${open(speeds)}`
+    : open(`ringFromSize: "${formatBytes(ringFromBytes)}", ${speeds}`);
 }
 
 /** A disk's figures decide nothing: they say how fast a model can come from there. */

@@ -1,5 +1,7 @@
 // Samples of a measurement: their number, their median and spread, and speeds in GB/s.
 
+import type { CaseSpeed } from "./bandwidth_result.ts";
+
 /** The middle, the least and the most of some samples. */
 export interface Spread {
   /** The median; of an even number of samples the larger of the two in the middle. */
@@ -40,7 +42,7 @@ export function speedOf(byteLength: number, seconds: number): number {
 export function speedsOf(
   byteLength: number,
   { middle, least, most }: Spread,
-): Record<`${"g" | "minG" | "maxG"}igabytesPerSecond`, number> {
+): Pick<CaseSpeed, "gigabytesPerSecond" | "minGigabytesPerSecond" | "maxGigabytesPerSecond"> {
   return {
     gigabytesPerSecond: speedOf(byteLength, middle),
     minGigabytesPerSecond: speedOf(byteLength, most),

@@ -1,4 +1,5 @@
-// The common frame of all plots: a title with a few words below it, grid and margins. Heights are in pixels and grow with the contents, never with the screen.
+// The common frame of all plots: a title with a few words below it, grid and margins. Heights are in pixels
+// and grow with the contents, never with the screen.
 
 import type { Annotations, Layout, LayoutAxis, Legend } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";

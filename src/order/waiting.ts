@@ -92,7 +92,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Time between two turns of the event loop. */
-const MILLISECONDS_BETWEEN_TURNS = 4;
+export const MILLISECONDS_BETWEEN_TURNS = 4;
 
 /** The pauses of one piece of work. */
 export class Pauses {

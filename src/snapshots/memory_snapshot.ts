@@ -42,21 +42,26 @@ const TIMELINE_OPTIONS = new OptionSet<SnapshotTimelineOptions>({ ...KINDS, axis
  */
 export class MemorySnapshot {
   /** The name of its file. */
-  declare readonly name: string;
+  readonly name: string;
   /** The devices that hold memory or have a history. */
   readonly devices: readonly SnapshotDevice[];
   /** Memory that the allocator took from the driver, with the blocks in it. */
-  declare readonly segments: readonly SnapshotSegment[];
+  readonly segments: readonly SnapshotSegment[];
   /** The allocator's steps on each device, by its index, oldest first. */
-  declare readonly events: readonly (readonly SnapshotEvent[])[];
+  readonly events: readonly (readonly SnapshotEvent[])[];
   /** Stretches of time that the program named. */
-  declare readonly annotations: readonly SnapshotAnnotation[];
+  readonly annotations: readonly SnapshotAnnotation[];
   /** The allocator's settings, in PyTorch's names. */
-  declare readonly settings: Readonly<Record<string, unknown>>;
+  readonly settings: Readonly<Record<string, unknown>>;
 
   /** @ignore Makes a snapshot of its contents. */
   constructor(parts: Parts<SnapshotContents & { readonly name: string }>) {
-    Object.assign(this, partsOf(parts, new.target));
+    const { name, segments, events, annotations, settings } = partsOf(parts, new.target);
+    this.name = name;
+    this.segments = segments;
+    this.events = events;
+    this.annotations = annotations;
+    this.settings = settings;
     this.devices = devicesOf(this);
   }
 

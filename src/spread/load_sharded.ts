@@ -211,12 +211,10 @@ interface SharedSection {
 function addSharedReads(reads: readonly DeviceReads[], section: SharedSection): void {
   const { file, start, byteLength, buffers } = section;
   if (byteLength === 0) return;
-  const least = reads.reduce((least, { handOns }, rank) => {
-    return handOns.length < (reads[least]?.handOns.length ?? 0) ? rank : least;
-  }, 0);
+  const counts = reads.map(({ handOns }) => handOns.length);
   const starts = evenStarts(byteLength, buffers.length);
   const shares = byteLength < MIN_SHARED_BYTES
-    ? [{ rank: least, offset: 0, byteLength }]
+    ? [{ rank: counts.indexOf(Math.min(...counts)), offset: 0, byteLength }]
     : starts.map((offset, rank) => {
       return { rank, offset, byteLength: (starts[rank + 1] ?? byteLength) - offset };
     });

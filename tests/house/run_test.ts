@@ -45,7 +45,12 @@ Deno.test("run.ts passes paths and flags on to deno test", async () => {
 /** Runs the runner in a project of its own. */
 async function runIn(files: Readonly<Record<string, string>>, ...args: string[]) {
   using folder = new TemporaryFolder();
-  const own = ["tests/run.ts", "tests/support/loader.ts", "tests/support/project_files.ts"].map((
+  const own = [
+    "tests/run.ts",
+    "tests/support/loader.ts",
+    "tests/support/project_files.ts",
+    "tests/support/random.ts",
+  ].map((
     path,
   ) => [path, Deno.readTextFileSync(new URL(path, PROJECT_ROOT))] as const);
   const all = [...own, ...Object.entries(files)];

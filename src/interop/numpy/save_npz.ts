@@ -10,7 +10,7 @@ import { MAX_NAME_BYTES, type ZipFile } from "../../numpy/zip_format.ts";
 import { localHeader, localHeaderBytes, zipDirectory } from "../../numpy/zip_records.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { currentStreamOf } from "../../order/stream_choice.ts";
-import { nextTurn } from "../../order/waiting.ts";
+import { MILLISECONDS_BETWEEN_TURNS, nextTurn } from "../../order/waiting.ts";
 import { checkDownload } from "../../transfer/file_transfer.ts";
 import { readInto, writeInto } from "../../transfer/gathered_transfer.ts";
 import { noteTransfer } from "../../transfer/host_transfer.ts";
@@ -32,9 +32,6 @@ const STORED_BYTES = 4 * 2 ** 20;
 
 /** Bytes that are deflated at a time: some 5 ms. More would be packed hardly better. */
 const DEFLATED_BYTES = 256 * 2 ** 10;
-
-/** Time between two turns of the event loop. */
-const MILLISECONDS_BETWEEN_TURNS = 4;
 
 /** Arrays by name: an object, or a Map. */
 export type NamedArrays =

@@ -22,7 +22,7 @@ export interface Wanted {
 
 const PLOTLY = "application/vnd.plotly.v1+json";
 
-/** What notebooks should show, which several checks of a program ask for: the cells run once. */
+/** The contents that notebooks should show. Several checks of a program ask for them; the cells run once. */
 const wanted = new Map<string, Promise<Wanted>>();
 
 /** Tells what a notebook should show, from its cells' outputs outside Jupyter. */
