@@ -73,10 +73,13 @@ export abstract class FileWrite {
     this.beforeFlush();
     if (this.#sync) await this.opened?.file.flush();
     this.settle();
-    await using end = new AsyncDisposableStack(); // closes all, also when one close fails
-    for (const file of this.leaving.splice(0).reverse()) end.defer(() => file.close());
-    end.defer(() => this.closeFolder());
-    await this.folder?.flush();
+    try {
+      if (this.folder !== undefined) await this.folder.flush();
+    } finally {
+      this.closeFolder();
+      // All begin at once: a call that blocks may wait for the lock that one of them lets go.
+      await Promise.all(this.leaving.splice(0).map((file) => file.close()));
+    }
   }
 
   /** Commits the write and blocks meanwhile; also when a {@link FileWrite.commit} is under way. */

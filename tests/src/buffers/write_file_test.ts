@@ -56,6 +56,28 @@ Deno.test("DeviceBuffer.writeFile() is finished by a call that blocks for what c
   assertEquals(namesIn(folder), ["saved"]);
 });
 
+testOnDevice(
+  "DeviceBuffer.writeFile() holds up no call that blocks, whenever that comes",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("saved");
+    using buffer = await gpu.upload(patternBytes(100));
+    for (let moments = 0; moments < 60; moments++) {
+      const saving = [
+        buffer.writeFile(path),
+        buffer.subarray(0, 10).writeFile(path, { fileOffset: 90 }),
+      ];
+      for (let moment = 0; moment < moments; moment++) await undefined;
+      buffer.fill(0);
+      buffer.uploadSync(patternBytes(100));
+      const expected = patternBytes(100);
+      expected.copyWithin(90, 0, 10);
+      assertEquals(Deno.readFileSync(path), expected, `after ${moments} moments`);
+      await Promise.all(saving);
+    }
+  },
+);
+
 testOnDevice("DeviceBuffer.writeFile() writes a view's bytes alone", async (gpu) => {
   using folder = new TemporaryFolder();
   using buffer = await gpu.upload(patternBytes(50));
