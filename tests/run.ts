@@ -10,6 +10,9 @@ import { IS_WHOLE } from "./support/random.ts";
 /** Processes at a time; each takes up to a GiB of memory. */
 const MAX_PROCESSES = 4;
 
+/** Time of a process, several times as long as any takes on two cores: a test that hangs is named then. */
+const MAX_PART_SECONDS = 900;
+
 /** Folders whose tests take long whatever they hold, and why: `deno task test:all` runs them. */
 const LONG_FOLDERS: Readonly<Record<string, string>> = { "tests/site": "builds the whole site" };
 
@@ -104,17 +107,19 @@ async function runPart({ name, paths }: Part, failures: Failures): Promise<void>
     env: { NO_COLOR: "1", VRAMKIT_TEST_SEED: seed },
     stdin: "null",
     stderr: "inherit",
+    signal: AbortSignal.timeout(MAX_PART_SECONDS * 1000),
   }).output();
   const text = new TextDecoder().decode(stdout);
   const summary = [...text.matchAll(/^(?:ok|FAILED) \| (.*) \(\S+\)$/gm)].at(-1);
-  const words = summary?.[1] ?? "it ended without a summary";
+  const running = text.trimEnd().split("\n").at(-1);
+  const words = summary?.[1] ?? `it ended without a summary at: ${running}`;
   for (const [, count, kind = ""] of words.matchAll(/(\d+) (passed|step|failed|ignored)/g)) {
     SUMS[kind as keyof typeof SUMS] += Number(count);
   }
   const seconds = Math.round((performance.now() - start) / 1000);
   console.log(`${code === 0 ? "    " : "bad "}${name}: ${words}, ${seconds} s`);
   if (code === 0) return;
-  const [, errors = text, places = name] =
+  const [, errors = text, places = `${name}: ${words}`] =
     /^ ERRORS *$([^]*)^ FAILURES *$([^]*?)^FAILED \|/m.exec(text) ?? [];
   if (summary === undefined) SUMS.failed++;
   failures.errors.push(errors.trim());

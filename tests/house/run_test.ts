@@ -4,6 +4,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { inTurn } from "../support/test_unless.ts";
 
 const TESTS = {
   "tests/a/good_test.ts": `Deno.test("good", async (t) => { await t.step("one", () => {}); });
@@ -17,6 +18,9 @@ const BAD = {
   "tests/c/bad_test.ts": `Deno.test("bad", () => { throw new Error("wrong"); });`,
   "tests/c/broken_test.ts": `import "./missing.ts"; Deno.test("left out", () => {});`,
   "tests/d/killed_test.ts": `Deno.test("killed", () => Deno.kill(Deno.pid, "SIGKILL"));`,
+  "tests/e/hanging_test.ts": `Deno.test("endless", () => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });`,
 };
 
 Deno.test("run.ts passes when all tests do, and counts them", async () => {
@@ -25,22 +29,31 @@ Deno.test("run.ts passes when all tests do, and counts them", async () => {
   assertStringIncludes(stdout, "\nok | 2 passed (1 steps) | 0 failed | 1 ignored (");
 });
 
-Deno.test("run.ts fails for a test that fails and for a process that ends, and names them", async () => {
-  const { code, stdout } = await runIn({ ...TESTS, ...BAD });
-  assertEquals(code, 1, stdout);
-  assertStringIncludes(stdout, "\nFAILED | 2 passed (1 steps) | 3 failed | 1 ignored (");
-  const [errors = "", failures = ""] = stdout.split("\n FAILURES \n");
-  assertStringIncludes(errors, "Error: wrong");
-  assertStringIncludes(failures, "bad => ./tests/c/bad_test.ts:1:6");
-  assertStringIncludes(failures, "tests/c/broken_test.ts loads");
-  assertStringIncludes(failures, "tests/d");
-});
+Deno.test(
+  inTurn("run.ts fails for tests that fail, end the process or hang, and names them"),
+  async () => {
+    const { code, stdout } = await runIn({ ...TESTS, ...BAD });
+    assertEquals(code, 1, stdout);
+    assertStringIncludes(stdout, "\nFAILED | 2 passed (1 steps) | 4 failed | 1 ignored (");
+    const [errors = "", failures = ""] = stdout.split("\n FAILURES \n");
+    assertStringIncludes(errors, "Error: wrong");
+    assertStringIncludes(failures, "bad => ./tests/c/bad_test.ts:1:6");
+    assertStringIncludes(failures, "tests/c/broken_test.ts loads");
+    assertStringIncludes(failures, "tests/d: it ended without a summary at: killed ...");
+    assertStringIncludes(failures, "tests/e: it ended without a summary at: endless ...");
+  },
+);
 
 Deno.test("run.ts passes paths and flags on to deno test", async () => {
   const { code, stdout } = await runIn({ ...TESTS, ...BAD }, "tests/b", "--filter=seed");
   assertEquals(code, 0, stdout);
   assertStringIncludes(stdout, "ok | 1 passed | 0 failed");
 });
+
+/** Shortens the time that the runner gives a process. */
+function quick(text: string): string {
+  return text.replace("MAX_PART_SECONDS = 900", "MAX_PART_SECONDS = 10");
+}
 
 /** Runs the runner in a project of its own. */
 async function runIn(files: Readonly<Record<string, string>>, ...args: string[]) {
@@ -50,9 +63,7 @@ async function runIn(files: Readonly<Record<string, string>>, ...args: string[])
     "tests/support/loader.ts",
     "tests/support/project_files.ts",
     "tests/support/random.ts",
-  ].map((
-    path,
-  ) => [path, Deno.readTextFileSync(new URL(path, PROJECT_ROOT))] as const);
+  ].map((path) => [path, quick(Deno.readTextFileSync(new URL(path, PROJECT_ROOT)))] as const);
   const all = [...own, ...Object.entries(files)];
   for (const [path, text] of all) {
     Deno.mkdirSync(folder.pathOf(path.split("/").slice(0, -1).join("/")), { recursive: true });
