@@ -899,10 +899,11 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   async at(index: number, options: StreamChoice = {}): Promise<ScalarOf<D>> {
     if (typeof options === "number") rejectAxes(this, "at", [index, options]);
     options = STREAM_CHOICE.read(options, "at");
+    const place = elementIndex(this, index); // a resize may come before the bytes
     const length = packLength(this.dtype);
     const memory = new Uint8Array(length * elementBytes(this.dtype));
-    await this.#moveElement("download", { index, memory }, options);
-    return scalarsIn(this.dtype, memory)[elementIndex(this, index) % length] as ScalarOf<D>;
+    await this.#moveElement("download", { place, memory }, options);
+    return scalarsIn(this.dtype, memory)[place % length] as ScalarOf<D>;
   }
 
   /**
@@ -920,7 +921,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   ): Promise<this> {
     options = STREAM_CHOICE.read(options, "setAt");
     const memory = elementOf(this.dtype, value);
-    await this.#moveElement("upload", { index, memory }, options);
+    await this.#moveElement("upload", { place: elementIndex(this, index), memory }, options);
     return this;
   }
 
@@ -1162,12 +1163,12 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   /** Moves one element, with those that share its bytes; waits for the GPU. */
   async #moveElement(
     direction: "upload" | "download",
-    { index, memory }: { readonly index: number; readonly memory: Uint8Array<ArrayBuffer> },
+    { place, memory }: { readonly place: number; readonly memory: Uint8Array<ArrayBuffer> },
     options: StreamChoice,
   ): Promise<void> {
     const { byteLength } = memory;
-    const place = Math.floor(elementIndex(this, index) / packLength(this.dtype));
-    const span = partOf(this[MEMORY](), { offset: place * byteLength, byteLength });
+    const offset = Math.floor(place / packLength(this.dtype)) * byteLength;
+    const span = partOf(this[MEMORY](), { offset, byteLength });
     await transfer({ direction, stream: streamFor(this, options), span, host: { memory } });
   }
 

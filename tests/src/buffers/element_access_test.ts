@@ -31,6 +31,14 @@ testOnDevice("GpuBuffer.at() reads values beyond small integers", async (gpu) =>
   assertEquals(await narrow.item(), -2.5);
 });
 
+testOnDevice("GpuBuffer.at() reads an element that a resize takes away meanwhile", async (gpu) => {
+  using buffer = gpu.growable("uint8", { shape: 8, reserveSize: "2 MiB" });
+  buffer.uploadSync(new Uint8Array(8).map((_, i) => i));
+  const value = buffer.at(5);
+  buffer.resize(2);
+  assertEquals(await value, 5);
+});
+
 testOnDevice("GpuBuffer.at() reads page-locked memory after queued work", async (gpu) => {
   using source = gpu.zeros("uint32", 4).fill(9);
   using pinned = gpu.pinned("uint32", 4);
