@@ -175,6 +175,11 @@ export class DiskFile implements Disposable {
     };
   }
 
+  /** Tells whether threads use the file, which come back in a turn of the event loop. */
+  get isInUse(): boolean {
+    return this.#holderCount > 0;
+  }
+
   /** Calls a function as soon as no thread uses the file. */
   whenUnused(action: () => void): void {
     if (this.#holderCount === 0) action();

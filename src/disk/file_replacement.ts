@@ -29,14 +29,12 @@ const REMEDY = "pass { inPlace: true } to write into the file itself";
 
 /** A new file that replaces another, or is the first at its path. */
 export class FileReplacement extends FileWrite {
-  readonly #temporaryPath: string;
   readonly #options: Pick<ChangeOptions, "byteLength" | "sync">;
   /** Facts about the file to replace, as they were at the beginning. */
   #target: FileFacts | undefined;
 
   constructor(place: WrittenPlace, options: Pick<ChangeOptions, "byteLength" | "sync">) {
-    super(place, options);
-    this.#temporaryPath = temporaryBeside(place.realPath);
+    super(place, { ...options, lockedPath: temporaryBeside(place.realPath) });
     this.#options = options;
   }
 
@@ -64,7 +62,7 @@ export class FileReplacement extends FileWrite {
 
   /** Creates the temporary file anew; an existing one was left by a program that was killed. */
   #openTemporary(): LockedFile | undefined {
-    const path = this.#temporaryPath;
+    const path = this.lockedPath;
     const mode = this.#target === undefined ? {} : { mode: PRIVATE_MODE };
     const shownAs = this.place.path;
     try {
@@ -95,14 +93,14 @@ export class FileReplacement extends FileWrite {
     if (temporary === undefined) return;
     const { path, realPath } = this.place;
     if (!temporary.isInPlace) {
-      const gone = visibleText(this.#temporaryPath);
+      const gone = visibleText(this.lockedPath);
       throw new Error(`Cannot write ${visibleText(path)}: ${gone} was removed meanwhile`);
     }
     const now = factsAt(realPath);
     if (now !== undefined) checkReplaceable(path, now);
     using opened = new DisposableStack();
     const old = opened.use(holdOld(realPath));
-    if (openSystem().rename(cString(this.#temporaryPath), cString(realPath)) !== 0) {
+    if (openSystem().rename(cString(this.lockedPath), cString(realPath)) !== 0) {
       const reason = systemReason(lastErrno());
       throw new Error(
         `Cannot write ${visibleText(path)}: it cannot be replaced, ${reason}; ${REMEDY}`,

@@ -14,6 +14,8 @@ export interface WrittenPlace {
 }
 
 export abstract class FileWrite {
+  /** Path of the file that is locked, and receives the bytes. */
+  readonly lockedPath: string;
   protected readonly place: WrittenPlace;
   /** The file that receives the bytes, from the beginning until it is complete or undone. */
   protected opened: LockedFile | undefined;
@@ -24,8 +26,12 @@ export abstract class FileWrite {
   readonly #sync: boolean;
 
   /** With `sync` the write is complete only when it is on the disk. */
-  constructor(place: WrittenPlace, { sync }: { readonly sync: boolean }) {
+  constructor(
+    place: WrittenPlace,
+    { sync, lockedPath = place.realPath }: { readonly sync: boolean; readonly lockedPath?: string },
+  ) {
     this.place = place;
+    this.lockedPath = lockedPath;
     this.#sync = sync;
   }
 

@@ -91,6 +91,12 @@ export class LockedFile implements Disposable {
     throw raced ?? new Error(`Cannot write ${shownAs}: other programs keep replacing it`);
   }
 
+  /** Tells whether this program itself locks the file at a path until threads come back. */
+  static isInUse(path: string): boolean {
+    const identity = factsAt(path)?.identity;
+    return locked.values().some(({ file, facts }) => file.isInUse && facts.identity === identity);
+  }
+
   /** Tells whether its path still leads to it: it was not replaced, moved or removed. */
   get isInPlace(): boolean {
     return factsAt(this.#path)?.identity === this.facts.identity;
@@ -119,8 +125,10 @@ export class LockedFile implements Disposable {
   }
 
   #forget(): void {
-    locked.delete(this);
-    if (locked.size === 0) globalThis.removeEventListener("unload", letLocksGo);
+    this.file.whenUnused(() => {
+      locked.delete(this);
+      if (locked.size === 0) globalThis.removeEventListener("unload", letLocksGo);
+    });
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import { FileReplacement } from "../disk/file_replacement.ts";
 import { FileTurn } from "../disk/file_turns.ts";
 import type { FileWrite } from "../disk/file_write.ts";
+import { LockedFile } from "../disk/locked_file.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
 import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
@@ -117,41 +118,33 @@ function* stepsOf(
     yield { promise: Promise.resolve(), finishNow: () => true };
     if (!turn.isDue) yield { promise: turn.due(signal), finishNow: () => turn.isDue };
     signal?.throwIfAborted();
-    while (!write.tryBegin()) yield untilUnlocked(signal);
+    while (!write.tryBegin()) yield untilUnlocked(write, signal);
     file = write.file;
     yield* fill(file);
     signal?.throwIfAborted();
-    yield untilCommitted(write);
+    yield {
+      promise: write.commit(),
+      finishNow() {
+        write.commitSync();
+        return true;
+      },
+    };
   } catch (error) {
-    whenUnused(file, () => write.abandon());
+    file?.whenUnused(() => write.abandon()); // a lent thread may still write its bytes
     throw error;
   } finally {
     turn.linger();
-    whenUnused(file, () => turn[Symbol.dispose]());
+    if (file === undefined) turn[Symbol.dispose]();
+    else file.whenUnused(() => turn[Symbol.dispose]());
   }
 }
 
-/** A lent thread may still write its bytes after the end of the work. */
-function whenUnused(file: DiskFile | undefined, action: () => void): void {
-  if (file === undefined) action();
-  else file.whenUnused(action);
-}
-
-function untilUnlocked(signal: AbortSignal | undefined): Step {
+function untilUnlocked(write: FileWrite, signal: AbortSignal | undefined): Step {
   return {
     promise: sleep(LOCK_MILLISECONDS).then(() => signal?.throwIfAborted()),
     finishNow() {
+      if (LockedFile.isInUse(write.lockedPath)) return false;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_MILLISECONDS);
-      return true;
-    },
-  };
-}
-
-function untilCommitted(write: FileWrite): Step {
-  return {
-    promise: write.commit(),
-    finishNow() {
-      write.commitSync();
       return true;
     },
   };

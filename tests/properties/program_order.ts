@@ -8,9 +8,12 @@ import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import { MappedBuffer } from "../../src/buffers/mapped_buffer.ts";
 import { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
 import type { CudaGraph } from "../../src/graph/graph.ts";
+import { loadNpz } from "../../src/interop/numpy/load_npz.ts";
+import { saveNpz } from "../../src/interop/numpy/save_npz.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import type { CudaEvent } from "../../src/order/event.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
+import { namesIn } from "../support/files.ts";
 import { LateCalls } from "../support/late_calls.ts";
 import type { Random, RandomRun } from "../support/random.ts";
 import type { TemporaryFolder } from "../support/temporary_folder.ts";
@@ -74,6 +77,10 @@ export class Program {
   readonly #files = new Map<string, Uint8Array<ArrayBuffer>>();
   /** The tensors of the model that was saved last, one after the other. */
   #model: Uint8Array<ArrayBuffer> | undefined;
+  /** The tensors of the model that was saved last in several files. */
+  #shards: Uint8Array<ArrayBuffer> | undefined;
+  /** The arrays of the archive that was saved last. */
+  #archive: readonly { readonly name: string; readonly bytes: Uint8Array }[] | undefined;
   /** Files that are read and not awaited. */
   readonly #readFiles = new Set<string>();
   /** Whether one of them is changed in place, which waits for that in the event loop. */
@@ -115,6 +122,12 @@ export class Program {
       () => this.#uploadFile(),
       () => this.#saveModel(),
       () => this.#loadModel(),
+      () => this.#saveShards(),
+      () => this.#saveArchive(),
+      () => this.#loadArchive(),
+      () => this.#pause(),
+      () => this.#pause(),
+      () => this.#trim(),
       () => this.#blocking(() => this.#uploadSync()),
       () => this.#blocking(() => this.#downloadSync()),
       () => this.#launch(),
@@ -139,8 +152,24 @@ export class Program {
       if (bytes.length > 0) assertEquals(Deno.readFileSync(path), bytes);
       Deno.removeSync(path);
     }
+    await this.#checkShards();
     for (const { buffer } of this.#blocks) buffer.dispose();
     for (const event of this.#events) event.dispose();
+  }
+
+  /** Compares the files of the model that was saved last in several. */
+  async #checkShards(): Promise<void> {
+    const expected = this.#shards;
+    if (expected === undefined) return;
+    const index = this.#folder.pathOf("shards.safetensors.index.json");
+    using model = await this.#pick(this.#places).gpu.loadSafetensors(index);
+    for (let at = 0; at < TENSOR_COUNT; at++) {
+      const tensor = await model.tensor(`${at}`, "uint8").download();
+      assertEquals(tensor, expected.slice(at * TENSOR_BYTES, (at + 1) * TENSOR_BYTES));
+    }
+    const files = namesIn(this.#folder).filter((name) => name.startsWith("shards-"));
+    const { weight_map } = JSON.parse(Deno.readTextFileSync(index));
+    assertEquals(files, [...new Set(Object.values<string>(weight_map))].sort());
   }
 
   #allocate(): void {
@@ -368,9 +397,11 @@ export class Program {
     const { part, from, stream } = this.#ends(block);
     const name = this.#pick(FILE_NAMES);
     const isWhole = this.#random.below(2) === 0;
+    const [sync, inPlace] = [this.#random.below(3) === 0, this.#random.below(3) === 0];
     const offset = isWhole ? undefined : from;
-    this.#note("write file", block, part, stream, `${name} at ${offset}`);
-    if (!isWhole && this.#readFiles.has(name)) this.#isHeldUp = true;
+    const way = `${sync ? "sync" : ""} ${inPlace ? "in place" : ""}`;
+    this.#note("write file", block, part, stream, `${name} at ${offset} ${way}`);
+    if ((!isWhole || inPlace) && this.#readFiles.has(name)) this.#isHeldUp = true;
     const old = isWhole ? new Uint8Array() : this.#files.get(name) ?? new Uint8Array();
     const bytes = new Uint8Array(Math.max(old.length, (offset ?? 0) + part.length));
     bytes.set(old);
@@ -378,7 +409,7 @@ export class Program {
     this.#files.set(name, bytes);
     const path = this.#folder.pathOf(name);
     await this.#calls.maybe(
-      this.#part(block, part).writeFile(path, { fileOffset: offset, stream }),
+      this.#part(block, part).writeFile(path, { fileOffset: offset, stream, sync, inPlace }),
     );
   }
 
@@ -411,6 +442,71 @@ export class Program {
       return [`${at}`, buffer.subarray(start, start + TENSOR_BYTES)] as const;
     });
     await this.#calls.maybe(saveSafetensors(this.#folder.pathOf("model"), tensors, { stream }));
+  }
+
+  /** Saves parts of a block as a model in several files. */
+  async #saveShards(): Promise<void> {
+    const block = this.#pick(this.#blocks);
+    const { buffer } = block;
+    const stream = this.#pick(block.place.streams);
+    const part = { start: 0, length: TENSOR_COUNT * TENSOR_BYTES };
+    this.#note("save shards", block, part, stream);
+    this.#shards = this.#expected(block, part);
+    const tensors = Array.from({ length: TENSOR_COUNT }, (_, at) => {
+      const start = at * TENSOR_BYTES;
+      return [`${at}`, buffer.subarray(start, start + TENSOR_BYTES)] as const;
+    });
+    const shardSize = 1 + this.#random.below(1500);
+    const sync = this.#random.below(4) === 0;
+    const path = this.#folder.pathOf("shards.safetensors");
+    await this.#calls.maybe(saveSafetensors(path, tensors, { stream, shardSize, sync }));
+  }
+
+  /** Saves parts of several blocks as an archive. */
+  async #saveArchive(): Promise<void> {
+    const { streams, gpu } = this.#pick(this.#places);
+    const blocks = this.#blocks.filter(({ place }) => place.gpu === gpu);
+    const stream = this.#pick(streams);
+    const compress = this.#random.below(2) === 0;
+    const arrays = blocks.map((block, at) => {
+      const part = this.#range(BLOCK_BYTES);
+      this.#note("save archive", block, part, stream, `${compress}`);
+      return { name: `${at}`, array: this.#part(block, part), bytes: this.#expected(block, part) };
+    });
+    if (arrays.length === 0) return;
+    this.#archive = arrays.map(({ name, bytes }) => ({ name, bytes }));
+    const named = arrays.map(({ name, array }) => [name, array] as const);
+    const path = this.#folder.pathOf("archive.npz");
+    await this.#calls.maybe(saveNpz(path, named, { stream, compress }));
+  }
+
+  async #loadArchive(): Promise<void> {
+    const expected = this.#archive;
+    if (expected === undefined) return;
+    const { gpu, streams } = this.#pick(this.#places);
+    const stream = this.#pick(streams);
+    this.#log.push(`load archive on ${stream}`);
+    const check = async () => {
+      using arrays = await loadNpz(this.#folder.pathOf("archive.npz"), gpu, { stream });
+      for (const { name, bytes } of expected) {
+        assertEquals(await arrays.array(name, "uint8").download(undefined, { stream }), bytes);
+      }
+    };
+    await this.#calls.maybe(check());
+  }
+
+  /** Lets what is under way go on: by some microtasks, or turns of the event loop. */
+  async #pause(): Promise<void> {
+    const moments = this.#random.below(60);
+    const turns = this.#random.below(4) === 0 ? this.#random.below(4) : 0;
+    this.#log.push(`pause for ${moments} moments, ${turns} turns`);
+    for (let moment = 0; moment < moments; moment++) await undefined;
+    for (let turn = 0; turn < turns; turn++) await delay(0);
+  }
+
+  #trim(): void {
+    this.#log.push("trim");
+    this.#pick(this.#places).gpu.trim();
   }
 
   async #loadModel(): Promise<void> {
