@@ -133,7 +133,7 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
    * the buffer, otherwise once it is. A graph that knows the buffer can be launched again once the
    * buffer has grown to its former size.
    *
-   * @throws TypeError while a transfer in pieces uses it, or another library or process.
+   * @throws TypeError while it is asleep, or a transfer in pieces, another library or process uses it.
    */
   shrinkToFit(): this {
     const allocation = this.#owned("shrink");
@@ -141,6 +141,9 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     const capacityBytes = range.stepsFor(this.byteLength);
     const leavingBytes = this.capacityBytes - capacityBytes;
     if (leavingBytes <= 0) return this;
+    if (allocation.asleep !== undefined) {
+      throw new TypeError("Cannot shrink a buffer that is asleep: await gpu.wake() it first");
+    }
     allocation.requireNotLent("shrink");
     allocation.place({ address: range.address, byteLength: capacityBytes });
     const shrink = ++this.#shrinkCount;

@@ -118,6 +118,7 @@ export class Sleeper {
   async fallAsleep(choice: SleepChoice): Promise<boolean> {
     const { context, allocations, whenAway } = this.#fields;
     const stream = defaultStreamOf(context);
+    using _kept = this.#hold();
     using undo = new DisposableStack();
     undo.defer(() => this.#open());
     for (const { usage } of allocations) usage.finishOn(stream);
@@ -195,7 +196,8 @@ export class Sleeper {
 
   /** Notes that a block was given back: with the last, the contents go as well. */
   leave(byteLength: number): void {
-    if (this.#state === "asleep") this.#fields.context.ledger.asleepBytes -= byteLength;
+    const isCounted = this.#state === "asleep" || this.#state === "waking";
+    if (isCounted) this.#fields.context.ledger.asleepBytes -= byteLength;
     if (--this.#leftCount > 0) return;
     if (this.#state === "asleep") {
       const { driver } = this.#fields.context;
@@ -212,6 +214,7 @@ export class Sleeper {
     } else {
       const { context, parts, name } = this.#fields;
       const stream = defaultStreamOf(context);
+      using _kept = this.#hold();
       this.#map();
       this.#state = "waking";
       try {
@@ -247,6 +250,13 @@ export class Sleeper {
     });
     undo.move();
     return { where: "host memory", buffers };
+  }
+
+  /** Keeps the memory while copies use it in no block's order, also of blocks that are given back meanwhile. */
+  #hold(): Disposable {
+    const kept = new DisposableStack();
+    for (const block of this.#fields.allocations) if (!block.released) kept.use(block.hold());
+    return kept;
   }
 
   /** Takes memory for all parts, or for none; asleep it counts within `gpu.limit()` already. */

@@ -12,6 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import "../../../src/cards/shown.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
+import type { GrowableBuffer } from "../../../src/buffers/growable_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
@@ -308,6 +309,51 @@ testAsleep("sleep() refuses memory that others use, or that cannot leave", async
   const gone = byteBuffer(gpu, 4);
   gone.dispose();
   await assertRejects(() => gpu.sleep(gone), Error, "disposed");
+});
+
+const LATE_BYTES = 40 * MIB;
+
+/** Memory that can sleep. */
+const SLEEPING: Record<
+  string,
+  (gpu: CudaDevice) => DeviceBuffer<"uint8"> | GrowableBuffer<"uint8">
+> = {
+  "a block": (gpu) => gpu.alloc("uint8", LATE_BYTES),
+  "a growable buffer": (gpu) =>
+    gpu.growable("uint8", { shape: LATE_BYTES, reserveSize: LATE_BYTES }),
+};
+
+for (const [name, make] of Object.entries(SLEEPING)) {
+  for (const action of ["sleep", "wake"] as const) {
+    testAsleep(
+      `${action}() keeps the memory of ${name} that is disposed meanwhile`,
+      async (gpu) => {
+        using folder = new TemporaryFolder();
+        const options = { to: "file", path: folder.pathOf("asleep.safetensors") } as const;
+        for (const turns of [1, 2, 5]) {
+          const x = make(gpu).fill(1);
+          if (action === "wake") await gpu.sleep(x, options);
+          const isOver = action === "wake" ? gpu.wake(x) : gpu.sleep(x, options);
+          for (let turn = 0; turn < turns; turn++) await delay(0);
+          x.dispose();
+          using other = make(gpu).fill(2);
+          await isOver;
+          assertEquals(await other.at(LATE_BYTES / 2), 2);
+          assertEquals(gpu.context.ledger.asleepBytes, 0);
+        }
+      },
+    );
+  }
+}
+
+testAsleep("GrowableBuffer.shrinkToFit() refuses a buffer that is asleep", async (gpu) => {
+  using x = gpu.growable("uint8", { shape: 4 * MIB, reserveSize: "4 MiB" }).fill(1);
+  x.resize(MIB);
+  await gpu.sleep(x);
+  assertThrows(() => x.shrinkToFit(), TypeError, "await gpu.wake() it first");
+  await gpu.wake(x);
+  assertEquals(x.shrinkToFit().capacityBytes, 2 * MIB);
+  assertEquals(await x.at(-1), 1);
 });
 
 Deno.test("wake() without memory leaves it asleep and whole", async () => {
