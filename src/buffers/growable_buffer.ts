@@ -141,9 +141,7 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     const capacityBytes = range.stepsFor(this.byteLength);
     const leavingBytes = this.capacityBytes - capacityBytes;
     if (leavingBytes <= 0) return this;
-    if (allocation.asleep !== undefined) {
-      throw new TypeError("Cannot shrink a buffer that is asleep: await gpu.wake() it first");
-    }
+    requireAwake(allocation, "shrink");
     allocation.requireNotLent("shrink");
     allocation.place({ address: range.address, byteLength: capacityBytes });
     const shrink = ++this.#shrinkCount;
@@ -228,6 +226,7 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     const range = this.#range;
     const neededBytes = byteLengthOf(this.dtype, toShape(shape));
     if (neededBytes <= this.capacityBytes) return;
+    requireAwake(allocation, "grow");
     const { context, kind } = this;
     const byteLength = range.stepsFor(neededBytes) - this.capacityBytes;
     context.sweepMore();
@@ -252,6 +251,11 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
       `Cannot ${action} ${this} by ${byteLength} bytes: not a whole number of ${this.dtype} elements`,
     );
   }
+}
+
+function requireAwake({ asleep }: Allocation, action: string): void {
+  if (asleep === undefined) return;
+  throw new TypeError(`Cannot ${action} a buffer that is asleep: await gpu.wake() it first`);
 }
 
 comesFrom(GrowableBuffer, "gpu.growable()");

@@ -110,8 +110,7 @@ export class ChunkArena {
     const bytes = roundUp(byteLength, ALIGNMENT_BYTES);
     const sharing = bytes < MIN_OWN_CHUNK_BYTES ? this.#chunks.values() : [];
     for (const shared of sharing) {
-      // A chunk that is asleep has no memory for a block that is used at once.
-      if (shared.isOwn || !shared.chunk.isMapped) continue;
+      if (shared.isOwn || shared.chunk.closedCount > 0) continue;
       const offset = shared.take(bytes);
       if (offset !== undefined) return this.#place(shared.chunk, offset, byteLength);
     }

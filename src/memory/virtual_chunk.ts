@@ -22,6 +22,8 @@ export class VirtualChunk implements NamedRange {
   readonly byteLength: number;
   /** A descriptor of it can be made. */
   readonly isShareable: boolean;
+  /** The number of sleepers that no new block may join: their copies are in no block's order. */
+  closedCount = 0;
   #isMapped = false;
   #isFreed = false;
 
@@ -48,10 +50,6 @@ export class VirtualChunk implements NamedRange {
 
   get isFreed(): boolean {
     return this.#isFreed;
-  }
-
-  get isMapped(): boolean {
-    return this.#isMapped;
   }
 
   /** Maps new memory, or that of a descriptor, where there is none. A failure changes nothing. */

@@ -73,9 +73,6 @@ export class VirtualRange {
           `addresses were reserved; reserve more when making the buffer`,
       );
     }
-    if (this.#isSuspended) {
-      throw new TypeError("Cannot grow a buffer that is asleep: await gpu.wake() it first");
-    }
     const formerBytes = this.#openBytes;
     const target = this.stepsFor(byteLength);
     if (target <= formerBytes) return;

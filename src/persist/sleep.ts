@@ -77,8 +77,9 @@ export async function sleepMemory(
     throw new TypeError('Cannot call sleep() with { to: "file" }: option "path" is missing');
   }
   const path = to === "file" ? pathOf(options.path as FilePath) : "";
-  const { name, allocations } = blocksOf(context, target, "sleep");
-  await untilNothingIsPending(context, allocations);
+  const { name, allocations: named } = blocksOf(context, target, "sleep");
+  await untilNothingIsPending(context, named);
+  const allocations = named.filter(({ released }) => !released); // others may have their addresses by now
   const awake = allocations.filter((allocation) => sleeperOf(allocation) === undefined);
   if (awake.length === 0) return;
   if (awake.length < allocations.length) {
@@ -243,7 +244,7 @@ function partsOf(
     if (other !== undefined) throw sharing(context, name, other);
     const [unmap, map] = [() => chunk.unmap(), () => chunk.map()];
     const isGone = () => chunk.isFreed;
-    parts.push({ address: chunk.address, byteLength: end, isGone, unmap, map });
+    parts.push({ address: chunk.address, byteLength: end, isGone, unmap, map, chunk });
   }
   return parts;
 }

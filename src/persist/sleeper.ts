@@ -2,6 +2,7 @@
 // file meanwhile, and whoever uses it wakes it first, or is told.
 
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import { queueCopyNow } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import type { LoadedFile } from "../disk/loaded_files.ts";
@@ -10,6 +11,8 @@ import { takeOrReclaim } from "../memory/out_of_memory.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
 import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
+import type { VirtualChunk } from "../memory/virtual_chunk.ts";
+import { whenPassed } from "../memory/when_passed.ts";
 import { activeCapture } from "../order/capture.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { formatBytes } from "../words/format.ts";
@@ -27,6 +30,8 @@ export interface SleepPart {
   unmap(): boolean;
   /** Takes new memory. A failure changes nothing. */
   map(): void;
+  /** The chunk that it is; a growable buffer has none. */
+  readonly chunk?: VirtualChunk;
 }
 
 /** Where contents are while their memory is away: in a file, in host memory, or in neither. */
@@ -98,6 +103,7 @@ export class Sleeper {
       this.#gates.push(new SleepGate(this, usage));
       sleepers.set(usage, this);
     }
+    for (const { chunk } of fields.parts) if (chunk !== undefined) chunk.closedCount++;
   }
 
   /** The parts that were not freed meanwhile. */
@@ -107,7 +113,7 @@ export class Sleeper {
 
   /** Where its contents are, in words; undefined while they are on the device. */
   get words(): string | undefined {
-    if (this.#state !== "asleep") return undefined;
+    if (this.#state !== "asleep" && this.#state !== "waking") return undefined;
     return `asleep, ${formatBytes(bytesOf(this.#parts))} in ${this.#contents.where}`;
   }
 
@@ -151,7 +157,7 @@ export class Sleeper {
         const part = parts[i];
         if (part === undefined || part.isGone()) continue;
         using there = alias(context, part, stream);
-        there.copyFrom(buffer, { stream });
+        queueCopyNow(there.span, buffer.span, stream); // the use behind it may be what the stream waits for
       }
     } catch (error) {
       // Copies into the first of them may be under way.
@@ -283,7 +289,12 @@ export class Sleeper {
   }
 
   #open(): void {
+    if (this.#state === "awake") return;
     this.#state = "awake";
+    const { context, parts } = this.#fields;
+    whenPassed(defaultStreamOf(context), () => {
+      for (const { chunk } of parts) if (chunk !== undefined) chunk.closedCount--;
+    });
     for (const gate of this.#gates) gate.remove();
     for (const { usage } of this.#fields.allocations) {
       if (sleepers.get(usage) === this) sleepers.delete(usage);

@@ -346,6 +346,56 @@ for (const [name, make] of Object.entries(SLEEPING)) {
   }
 }
 
+testAsleep("sleep() takes no block along that is made meanwhile", async (gpu) => {
+  using x = gpu.alloc("uint8", MIB).fill(1);
+  for (let moments = 0; moments < 30; moments++) {
+    const isAway = gpu.sleep(x);
+    for (let moment = 0; moment < moments; moment++) await undefined;
+    using y = gpu.alloc("uint8", MIB).fill(2);
+    await isAway.catch(() => {}); // they may share a chunk
+    assertEquals([await y.at(0), await x.at(0)], [2, 1], `after ${moments} moments`);
+  }
+});
+
+testAsleep("sleep() takes no block along that is made where a disposed one was", async (gpu) => {
+  using neighbour = gpu.alloc("uint8", MIB).fill(1);
+  for (let moments = 0; moments < 30; moments++) {
+    const x = gpu.alloc("uint8", MIB).fill(3);
+    const uploading = x.upload(patternBytes(MIB));
+    const isAway = gpu.sleep({ x, neighbour });
+    await undefined;
+    x.dispose();
+    await uploading.catch(() => {});
+    for (let moment = 0; moment < moments; moment++) await undefined;
+    using y = gpu.alloc("uint8", MIB).fill(2);
+    await isAway.catch(() => {}); // x is gone, or y shares the chunk
+    assertEquals([await y.at(0), await neighbour.at(0)], [2, 1], `after ${moments} moments`);
+  }
+});
+
+testAsleep("a call that was postponed wakes memory before it uses that", async (gpu) => {
+  using x = gpu.alloc("uint8", MIB).fill(1);
+  using other = gpu.alloc("uint8", LATE_BYTES);
+  await gpu.sleep(x);
+  const uploading = other.upload(new Uint8Array(LATE_BYTES));
+  other.fill(3);
+  x.fill(2);
+  await uploading;
+  assertEquals([await x.at(0), await other.at(0)], [2, 3]);
+});
+
+testAsleep("GrowableBuffer.reserve() refuses a buffer that wakes", async (gpu) => {
+  using folder = new TemporaryFolder();
+  using x = gpu.growable("uint8", { shape: LATE_BYTES, reserveSize: 2 * LATE_BYTES }).fill(1);
+  await gpu.sleep(x, { to: "file", path: folder.pathOf("asleep.safetensors") });
+  const isAwake = gpu.wake(x);
+  await delay(0);
+  assertThrows(() => x.reserve(LATE_BYTES + 1), TypeError, "await gpu.wake() it first");
+  await isAwake;
+  x.reserve(LATE_BYTES + 1);
+  assertEquals(gpu.context.ledger.asleepBytes, 0);
+});
+
 testAsleep("GrowableBuffer.shrinkToFit() refuses a buffer that is asleep", async (gpu) => {
   using x = gpu.growable("uint8", { shape: 4 * MIB, reserveSize: "4 MiB" }).fill(1);
   x.resize(MIB);
