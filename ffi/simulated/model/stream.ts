@@ -66,8 +66,7 @@ export class Stream {
   atSeconds = 0;
   /** It was destroyed, so that it accepts no more work. */
   isDestroyed = false;
-  #operations: Operation[] = [];
-  #head = 0;
+  readonly #operations: Operation[] = [];
 
   /** Makes an empty stream; messages call it by its handle unless it has a name. */
   constructor(group: StreamGroup, handle: bigint, role: StreamRole, name = nameOf(handle, role)) {
@@ -91,16 +90,16 @@ export class Stream {
 
   /** Returns the operation to run next. */
   get head(): Operation | undefined {
-    return this.#operations[this.#head];
+    return this.#operations[0];
   }
 
   get length(): number {
-    return this.#operations.length - this.#head;
+    return this.#operations.length;
   }
 
   /** Returns the operation that was queued last, while it is not done. */
   get tail(): Operation | undefined {
-    return this.length > 0 ? this.#operations.at(-1) : undefined;
+    return this.#operations.at(-1);
   }
 
   push(operation: Operation): void {
@@ -108,11 +107,7 @@ export class Stream {
   }
 
   shift(): void {
-    this.#head++;
-    // Dropping the done half now and then keeps a queue that never empties from growing.
-    if (this.#head < 64 || this.#head * 2 < this.#operations.length) return;
-    this.#operations = this.#operations.slice(this.#head);
-    this.#head = 0;
+    this.#operations.shift();
   }
 }
 
