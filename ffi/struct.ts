@@ -38,32 +38,44 @@ export interface Struct<M extends Members> extends Member<Fields<M>, Initializer
 }
 
 /** Describes `unsigned char`. */
-export const u8: Member<number> = number(1, "Uint8");
+export const u8: Member<number> = {
+  byteLength: 1,
+  alignment: 1,
+  read: (view, offset) => view.getUint8(offset),
+  write: (view, offset, value) => view.setUint8(offset, value),
+};
 
 /** Describes `unsigned short`. */
-export const u16: Member<number> = number(2, "Uint16");
+export const u16: Member<number> = {
+  byteLength: 2,
+  alignment: 2,
+  read: (view, offset) => view.getUint16(offset, true),
+  write: (view, offset, value) => view.setUint16(offset, value, true),
+};
 
 /** Describes `unsigned int`. */
-export const u32: Member<number> = number(4, "Uint32");
+export const u32: Member<number> = {
+  byteLength: 4,
+  alignment: 4,
+  read: (view, offset) => view.getUint32(offset, true),
+  write: (view, offset, value) => view.setUint32(offset, value, true),
+};
 
 /** Describes `int` and every enum. */
-export const i32: Member<number> = number(4, "Int32");
+export const i32: Member<number> = {
+  byteLength: 4,
+  alignment: 4,
+  read: (view, offset) => view.getInt32(offset, true),
+  write: (view, offset, value) => view.setInt32(offset, value, true),
+};
 
 /** Describes `size_t`, device addresses, handles and host pointers. */
-export const u64: Member<bigint> = number(8, "BigUint64");
-
-/** Describes a number by the name of it in the methods of a view. */
-function number<Value extends number | bigint>(
-  byteLength: number,
-  kind: "Uint8" | "Uint16" | "Uint32" | "Int32" | "BigUint64",
-): Member<Value> {
-  return {
-    byteLength,
-    alignment: byteLength,
-    read: (view, offset) => view[`get${kind}`](offset, true) as Value,
-    write: (view, offset, value) => view[`set${kind}`](offset, value as never, true),
-  };
-}
+export const u64: Member<bigint> = {
+  byteLength: 8,
+  alignment: 8,
+  read: (view, offset) => view.getBigUint64(offset, true),
+  write: (view, offset, value) => view.setBigUint64(offset, value, true),
+};
 
 /** Describes an `unsigned char` array of a fixed length. */
 export function bytes(byteLength: number): Member<Uint8Array> {
