@@ -171,7 +171,7 @@ export class Sleeper {
 
   /** Brings memory and contents back, and resolves when they are there. */
   async wake(): Promise<void> {
-    if (this.#state === "going") return this.#open();
+    if (this.#state === "going") return this.#stay();
     this.#waking ??= this.#wakeLate().finally(() => {
       this.#waking = undefined;
     });
@@ -187,7 +187,7 @@ export class Sleeper {
       const words = this.#state === "going" ? "it goes to sleep" : "it is asleep";
       throw this.#refusal(`${words}; await gpu.wake() it first`);
     }
-    if (this.#state === "going") return this.#open(); // as if it had slept and been woken
+    if (this.#state === "going") return this.#stay(); // as if it had slept and been woken
     if (activeCapture !== undefined) {
       throw this.#refusal("it is asleep during a capture; await gpu.wake() it first");
     }
@@ -196,7 +196,7 @@ export class Sleeper {
 
   /** Refuses to give an address away whose memory is not there. */
   refuseHandOut(): void {
-    if (this.#state === "going") return this.#open();
+    if (this.#state === "going") return this.#stay();
     if (this.#state !== "awake") throw this.#refusal("it is asleep; await gpu.wake() it first");
   }
 
@@ -277,6 +277,15 @@ export class Sleeper {
       }
       undo.move();
     });
+  }
+
+  /** Stays awake, with later writes behind the copies that read it. */
+  #stay(): void {
+    const { context, allocations } = this.#fields;
+    this.#open();
+    for (const { usage, released } of allocations) {
+      if (!released) usage.order(defaultStreamOf(context), "read");
+    }
   }
 
   /** Opens the gates, and makes later uses come after what a stream does now. */
