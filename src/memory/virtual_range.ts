@@ -7,9 +7,11 @@ import { formatBytes } from "../words/format.ts";
 import { describeAccess, type DeviceAccess } from "./device_access.ts";
 import {
   canBeShared,
+  exportMemory,
   freeAddresses,
   giveAccess,
   granularityOf,
+  importMemory,
   mapMemory,
   type NamedRange,
   reserveAddresses,
@@ -50,6 +52,21 @@ export class VirtualRange {
     this.#access.set(context, "readwrite");
   }
 
+  /**
+   * Reserves addresses and maps memory behind all of them at once: new memory, or that of a descriptor of
+   * another process.
+   */
+  static whole(context: Context, byteLength: number, descriptor?: number): VirtualRange {
+    const range = new VirtualRange(context, { reservedBytes: byteLength, stepBytes: byteLength });
+    try {
+      range.mapTo(range.reservedBytes, descriptor);
+      return range;
+    } catch (error) {
+      range.free();
+      throw error;
+    }
+  }
+
   /** Bytes that have memory behind them. */
   get mappedBytes(): number {
     return this.#mappedBytes;
@@ -62,11 +79,11 @@ export class VirtualRange {
 
   /**
    * Maps memory for at least the first `byteLength` bytes (cuMemCreate, cuMemMap, cuMemSetAccess); a
-   * failure changes nothing.
+   * failure changes nothing. With a descriptor, the one step is memory of another process.
    *
    * @throws RangeError when that is more than the reserved addresses.
    */
-  mapTo(byteLength: number): void {
+  mapTo(byteLength: number, descriptor?: number): void {
     if (byteLength > this.reservedBytes) {
       throw new RangeError(
         `Cannot grow to ${formatBytes(byteLength)}: ${formatBytes(this.reservedBytes)} of ` +
@@ -80,7 +97,7 @@ export class VirtualRange {
     const target = this.stepsFor(byteLength);
     if (target <= formerBytes) return;
     try {
-      while (this.#mappedBytes < target) this.#mapStep();
+      while (this.#mappedBytes < target) this.#mapStep(descriptor);
       this.#open(formerBytes, target);
       this.#openBytes = target;
     } catch (error) {
@@ -100,6 +117,11 @@ export class VirtualRange {
       this.#mappedBytes -= this.stepBytes;
       this.#openBytes = Math.min(this.#openBytes, this.#mappedBytes);
     }
+  }
+
+  /** Tells whether its memory has left the addresses for a while. */
+  get isSuspended(): boolean {
+    return this.#isSuspended;
   }
 
   get isFreed(): boolean {
@@ -129,6 +151,11 @@ export class VirtualRange {
       this.#openBytes = mappedBytes;
       throw error;
     }
+  }
+
+  /** Returns a descriptor that keeps the memory of the first step, for the caller to close. */
+  export(): number {
+    return exportMemory(this.context, this.#rangeAt(0, this.stepBytes));
   }
 
   /** Gives a device access, also to memory that is mapped later, or ends it (cuMemSetAccess). */
@@ -163,9 +190,10 @@ export class VirtualRange {
     return unmapMemory(this.context, this.#rangeAt(start, this.stepBytes));
   }
 
-  #mapStep(): void {
+  #mapStep(descriptor: number | undefined): void {
     const range = this.#rangeAt(this.#mappedBytes, this.stepBytes);
-    mapMemory(this.context, range, canBeShared(this.context));
+    if (descriptor === undefined) mapMemory(this.context, range, canBeShared(this.context));
+    else importMemory(this.context, range, descriptor);
     this.#mappedBytes += this.stepBytes;
   }
 

@@ -61,7 +61,7 @@ export async function makeKept(
     readonly move: boolean;
   },
 ): Promise<Persisted<Persistable>> {
-  const arena = new ChunkArena(context, { isShareable: true });
+  const arena = new ChunkArena(context);
   const resource = new VirtualMemoryResource({ context }, new Parts(arena));
   using undo = new DisposableStack();
   undo.defer(() => releaseFrom(context, resource));
@@ -72,17 +72,15 @@ export async function makeKept(
     return listenToLoads(note, () => withResource(resource, make));
   });
   const { taken, value } = await inArena(made, { name, resource, move });
-  const { description, allocations } = describeContents(taken, resource);
+  const { description, allocations, chunks } = describeContents(taken, resource);
   arena.seal();
   for (const { buffer } of taken.contents) await whenDone(buffer.span);
-  const used = new Set(allocations.map(({ address }) => arena.placeOf(address)?.chunk));
-  const chunks = [...used].filter((chunk) => chunk !== undefined);
   const origin: PersistOrigin = { files: [...loaded.values()], key };
   using sent = new DisposableStack();
   const toSend = (descriptor: number) => sent.adopt(descriptor, closeDescriptor);
   const described = toSend(textFile(JSON.stringify(description)));
   const page = toSend(newFile(new Uint8Array(NAME_PAGE_BYTES)));
-  const byteLength = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const byteLength = description.chunks.reduce((sum, size) => sum + size, 0);
   const words = { byteLength, what: contentWords(taken), origin: JSON.stringify(origin) };
   const files = [described, page];
   const answer = await handOver(connection, { op: "publish", ...words }, { chunks, files });

@@ -14,20 +14,7 @@ import { activeCapture } from "../order/capture.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { formatBytes } from "../words/format.ts";
 import { PersistError } from "./persist_error.ts";
-import { alias, readParts, writeParts } from "./sleep_file.ts";
-
-/** Addresses whose memory can leave them. */
-export interface SleepPart {
-  readonly address: bigint;
-  /** Bytes from there that hold something. */
-  readonly byteLength: number;
-  /** Returns whether its addresses were freed, with all blocks in it. */
-  isGone(): boolean;
-  /** Gives the memory back; reports a failure and returns whether it did. */
-  unmap(): boolean;
-  /** Takes new memory. A failure changes nothing. */
-  map(): void;
-}
+import { alias, readParts, type SleepPart, writeParts } from "./sleep_file.ts";
 
 /** Where contents are while their memory is away: in a file, in host memory, or in neither. */
 interface SleepContents {
@@ -102,7 +89,7 @@ export class Sleeper {
 
   /** The parts that were not freed meanwhile. */
   get #parts(): readonly SleepPart[] {
-    return this.#fields.parts.filter((part) => !part.isGone());
+    return this.#fields.parts.filter((part) => !part.range.isFreed);
   }
 
   /** Where its contents are, in words; undefined while they are on the device. */
@@ -130,7 +117,7 @@ export class Sleeper {
     this.#contents = contents;
     this.#state = "asleep";
     context.ledger.asleepBytes += this.#liveBytes;
-    for (const part of this.#parts) part.unmap(); // a failure is reported: that part takes its room, no more
+    for (const part of this.#parts) part.range.suspend(); // a failure is reported: that part takes its room, no more
     whenAway?.(contents.file ?? null);
     return true;
   }
@@ -148,14 +135,14 @@ export class Sleeper {
     try {
       for (const [i, buffer] of contents.buffers.entries()) {
         const part = parts[i];
-        if (part === undefined || part.isGone()) continue;
+        if (part === undefined || part.range.isFreed) continue;
         using there = alias(context, part, stream);
         there.copyFrom(buffer, { stream });
       }
     } catch (error) {
       // Copies into the first of them may be under way.
       tryRelease(context.driver, "what was to wake", () => stream.synchronizeSync());
-      for (const part of this.#parts) part.unmap();
+      for (const part of this.#parts) part.range.suspend();
       throw error;
     }
     this.#wakeBehind(stream);
@@ -217,7 +204,7 @@ export class Sleeper {
       try {
         await readParts(context, parts, { file, stream, doing: `wake ${name}` });
       } catch (error) {
-        for (const part of this.#parts) part.unmap();
+        for (const part of this.#parts) part.range.suspend();
         this.#state = "asleep";
         throw error;
       }
@@ -256,8 +243,8 @@ export class Sleeper {
     takeOrReclaim({ context, kind: "device", byteLength: bytesOf(parts) }, () => {
       using undo = new DisposableStack();
       for (const part of parts) {
-        part.map();
-        undo.defer(() => part.unmap());
+        part.range.resume();
+        undo.defer(() => part.range.suspend());
       }
       undo.move();
     });
