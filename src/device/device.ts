@@ -184,7 +184,6 @@ import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import {
   OPEN_OPTIONS,
   type OpenOptions,
-  ordersStreams,
   UPLOAD_OPTIONS,
   type UploadOptions,
 } from "./device_options.ts";
@@ -281,9 +280,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const opened = Driver.open(driver, { libraryPath });
     const isReplaced = driver === "auto" && opened.isSimulated;
     const whySimulated = isReplaced ? Driver.replaced?.message : undefined;
-    const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
+    const ordersStreams = order === undefined ? undefined : order === "automatic";
+    const context = Context.retain(opened, ordinal, { ordersStreams });
     try {
-      if (origins !== undefined) context.ledger.origins.choose(origins);
+      if (origins !== undefined) context.ledger.origins.detail = origins;
       if (transfers !== undefined) tuneEngine(context, transfers);
       return new CudaDevice(new Parts({ context, options, whySimulated }));
     } catch (error) {

@@ -9,7 +9,7 @@ import {
 } from "../../ffi/constants.ts";
 import type { DriverFunction } from "../../ffi/cuda.ts";
 import { availableBytes } from "../../ffi/system_memory.ts";
-import { Ledger, type MemoryPlace } from "../accounting/ledger.ts";
+import { Ledger } from "../accounting/ledger.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
 import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
 import { afterPause } from "../words/timer.ts";
@@ -71,6 +71,8 @@ export class Context {
   copiedBytes = 0;
   /** Streams that use the same buffer are ordered after each other. */
   readonly ordersStreams: boolean;
+  /** @ignore Work for the host that waits for the GPU. */
+  readonly deferred: DeferredQueue;
   /** @ignore Memory that was freed in the order of streams and is not back yet. */
   readonly freed: FreedMemory = new FreedMemory();
   /**
@@ -87,7 +89,6 @@ export class Context {
   #references = 1;
   readonly #current = new BigUint64Array(1);
   readonly #attributes = new Map<DeviceAttribute, number>();
-  readonly #deferred: DeferredQueue;
   readonly #mostLeftBytes: number;
   readonly #releaseHooks: Release[] = [];
   /** This context made itself current on the thread. */
@@ -98,7 +99,7 @@ export class Context {
   /** @ignore Retains the primary context of a device. */
   private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
     this.driver = driver;
-    this.#deferred = new DeferredQueue(driver);
+    this.deferred = new DeferredQueue(driver);
     this.ordinal = ordinal;
     this.ordersStreams = ordersStreams;
     this.deviceHandle = take32(driver, "cuDeviceGet", ordinal);
@@ -318,23 +319,13 @@ export class Context {
    * synchronisation, or after a pause.
    */
   defer(work: DeferredWork): void {
-    this.#deferred.add(work);
+    this.deferred.works.add(work);
     this.watchFreed();
   }
 
   /** @ignore Number of deferred works that wait for the GPU. */
   get deferredCount(): number {
-    return this.#deferred.works.size;
-  }
-
-  /** @ignore Bytes of a place that deferred work will give back. */
-  deferredBytes(place: MemoryPlace): number {
-    return this.#deferred.bytesOf(place);
-  }
-
-  /** @ignore Blocks until the GPU has passed what keeps memory of a place, and gives that back. */
-  runDeferred(place: MemoryPlace): void {
-    this.#deferred.runOf(place);
+    return this.deferred.works.size;
   }
 
   /**
@@ -342,7 +333,7 @@ export class Context {
    * in pools, so that a loop of small buffers does not take it from the device again and again.
    */
   endWait(): void {
-    if (this.#deferred.works.size > 0) {
+    if (this.deferred.works.size > 0) {
       tryRelease(this.driver, "deferred work", () => this.sweepMore());
     }
     const { byteLength, awaitedCount, isLeft } = this.freed;
@@ -372,17 +363,17 @@ export class Context {
 
   /** Tells whether it keeps something that it gives back when the GPU is done with it. */
   get #isKeeping(): boolean {
-    return this.#deferred.works.size > 0 || this.freed.byteLength > 0;
+    return this.deferred.works.size > 0 || this.freed.byteLength > 0;
   }
 
   /** @ignore Makes a stream's later work come after all that deferred work waits for. */
   holdForDeferred(streamHandle: bigint): void {
-    if (!this.isCapturing) this.#deferred.hold(streamHandle);
+    if (!this.isCapturing) this.deferred.hold(streamHandle);
   }
 
   /** @ignore Runs the deferred work that is due. */
   sweep(): void {
-    if (this.#deferred.works.size > 0 && !this.isCapturing) this.#deferred.sweep();
+    if (this.deferred.works.size > 0 && !this.isCapturing) this.deferred.sweep();
   }
 
   /**
@@ -390,8 +381,8 @@ export class Context {
    * is much work.
    */
   sweepMore(): void {
-    if (this.#deferred.works.size === 0 || this.isCapturing) return;
-    this.#deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
+    if (this.deferred.works.size === 0 || this.isCapturing) return;
+    this.deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
   }
 
   /**
@@ -399,8 +390,8 @@ export class Context {
    * throws.
    */
   sweepSome(): void {
-    if (this.#deferred.works.size === 0 || this.isCapturing) return;
-    const sweep = () => this.#deferred.sweepSome(LOOKS_OF_A_RELEASE);
+    if (this.deferred.works.size === 0 || this.isCapturing) return;
+    const sweep = () => this.deferred.sweepSome(LOOKS_OF_A_RELEASE);
     tryRelease(this.driver, "deferred work", sweep);
   }
 
@@ -413,7 +404,7 @@ export class Context {
       isPassed = true;
       this.freed.forget();
     } finally {
-      this.#deferred.runAll({ isPassed });
+      this.deferred.runAll({ isPassed });
     }
   }
 

@@ -278,10 +278,10 @@ function waitForFrees({ context, kind }: MemoryNeed, missingBytes: number): bool
   if (context.isCapturing) return false;
   const place = placeOf(kind);
   const freedBytes = place === "device" ? context.freed.byteLength : 0;
-  const comingBytes = freedBytes + context.deferredBytes(place);
+  const comingBytes = freedBytes + context.deferred.bytesOf(place);
   if (comingBytes === 0) return false;
   if (comingBytes + context.ledger.cachedBytes(place) < missingBytes) return false;
-  if (freedBytes === 0 || !context.freed.waitForMost()) context.runDeferred(place);
+  if (freedBytes === 0 || !context.freed.waitForMost()) context.deferred.runOf(place);
   trimCaches(context, kind);
   return true;
 }

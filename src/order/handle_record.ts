@@ -38,9 +38,11 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly createdAt: number = timeOfMaking(this.byteLength);
   readonly handle: bigint;
   readonly #fields: HandleFields;
-  #released = false;
+  /** It was given back or away; only the record itself sets it. */
+  released = false;
   #isLost = false;
-  #isDestroyed = false;
+  /** The driver's object is destroyed: postponed calls keep it for a while. */
+  isDestroyed = false;
   #holderCount = 0;
 
   /** Records a handle of `owner`; when `owner` is garbage-collected, the handle is released. */
@@ -53,10 +55,6 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.stack = ledger.origins.find(this.byteLength, this.createdAt);
     this.scope = ledger.add(this);
     watch(owner, this);
-  }
-
-  get released(): boolean {
-    return this.#released;
   }
 
   get origin(): string | undefined {
@@ -75,8 +73,8 @@ export class HandleRecord implements LedgerEntry, Owner {
 
   /** Leaves the handle to somebody else, who destroys it. */
   giveAway(): void {
-    if (this.#released) return;
-    this.#released = true;
+    if (this.released) return;
+    this.released = true;
     unwatch(this);
     const { context } = this.#fields;
     context.ledger.remove(this);
@@ -89,25 +87,20 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.release();
   }
 
-  /** Tells whether the driver's object is destroyed: postponed calls keep it for a while. */
-  get isDestroyed(): boolean {
-    return this.#isDestroyed;
-  }
-
   /** Keeps the handle for a postponed call, until the result is disposed. */
   hold(): Disposable {
     this.#holderCount++;
     return {
       [Symbol.dispose]: () => {
-        if (--this.#holderCount === 0 && this.#released) this.#end();
+        if (--this.#holderCount === 0 && this.released) this.#end();
       },
     };
   }
 
   /** Destroys the handle once no postponed call needs it; reports a failure and never throws. */
   release(): void {
-    if (this.#released) return;
-    this.#released = true;
+    if (this.released) return;
+    this.released = true;
     unwatch(this);
     this.#fields.context.ledger.remove(this);
     if (this.#holderCount === 0) this.#end();
@@ -118,7 +111,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     releaseAll(context.driver, `${this.kind} ${this.name}`, [
       () => (this.#isLost ? beforeLost : beforeEnd)?.(),
       () => {
-        this.#isDestroyed = true;
+        this.isDestroyed = true;
         destroy(this.handle);
       },
       () => context.sweepSome(),
