@@ -35,11 +35,6 @@ export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
   label: TEXT,
 });
 
-/** Returns the memory that a graph uses but does not own. */
-function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
-  return named.filter(({ block }) => block.kind === "imported");
-}
-
 /**
  * Checks that memory is as large as it was at the recording: a graph does not know which parts it uses.
  *
@@ -65,8 +60,6 @@ const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const
 /** State by which a graph's owner record releases its memory; it never refers to the graph. */
 interface GraphState {
   memory: GraphMemoryUse;
-  /** Memory that other owners lend, which the graph cannot keep. */
-  borrowed: readonly NamedMemory[];
   lastStream: CudaStream;
   /** The number of the last trim of graph memory before the last launch; undefined before the first. */
   trimCount?: number;
@@ -122,8 +115,7 @@ export class CudaGraph extends Owned {
     this.context = context;
     this.nodeCount = nodeCount;
     this.#stream = stream;
-    const borrowed = borrowedOf(memory);
-    const state: GraphState = { memory, borrowed, lastStream: stream, launchCount: 0 };
+    const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
     this.#state = state;
     const graphMemories = Map.groupBy(memory.made, (block) => GraphMemory.of(block.context));
     for (const graphMemory of graphMemories.keys()) graphMemory.addGraph();
@@ -252,7 +244,6 @@ export class CudaGraph extends Owned {
     }
     const former = state.memory.holds;
     state.memory = recorded.take();
-    state.borrowed = borrowedOf(state.memory);
     former.dispose();
     return this;
   }
@@ -287,8 +278,8 @@ export class CudaGraph extends Owned {
   }
 
   #launchNow(stream: CudaStream): void {
-    const { uses, made, outputs, named } = this.#state.memory;
-    requireMemory(this.context, this.#state.borrowed, `launch ${this}`);
+    const { uses, made, outputs, named, borrowed } = this.#state.memory;
+    requireMemory(this.context, borrowed, `launch ${this}`);
     requireSizes(named, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);

@@ -57,6 +57,8 @@ export interface GraphMemoryUse {
   readonly holds: DisposableStack;
   /** The memory that it does not allocate. */
   readonly named: readonly NamedMemory[];
+  /** Those of them that other owners lend, which the graph cannot keep. */
+  readonly borrowed: readonly NamedMemory[];
 }
 
 /** The capture that runs right now, with the memory that it uses. */
@@ -178,8 +180,9 @@ export class CapturedMemory extends Capture implements Disposable {
     const holds = this.#holds.move();
     this.runPostponed();
     const named = [...this.#used.values()];
+    const borrowed = named.filter(({ block }) => block.kind === "imported");
     this.#forget();
-    const memory = { uses, made, outputs, copies, copiedBytes, holds, named };
+    const memory = { uses, made, outputs, copies, copiedBytes, holds, named, borrowed };
     return { graph, memory, kernelNames: this.#kernelNames };
   }
 

@@ -91,20 +91,20 @@ export async function sleepMemory(
   for (const allocation of allocations) allocation.requireNotLent("put to sleep");
   const opened = openedOf(name, allocations);
   const parts = partsOf(context, { name, allocations, opened });
-  const where = to === "file" ? path : to === "host" ? "host memory" : "nothing";
   let kept: OpenPersisted | undefined; // what the keeper knows to be asleep
   const whenAway = (file: LoadedFile | null) => {
-    if (opened !== undefined) opened.asleepIn = where;
+    if (opened !== undefined) opened.asleepIn = sleeper.where;
     if (kept !== undefined) sendAway(kept, file);
   };
   const whenAwake = async () => {
     if (opened !== undefined) opened.asleepIn = undefined;
     if (kept !== undefined) await handBack(kept);
   };
-  const sleeper = new Sleeper({ context, name, parts, allocations, onUse, whenAway, whenAwake });
+  const place = { context, name, parts, allocations, to, path };
+  const sleeper = new Sleeper({ ...place, onUse, whenAway, whenAwake });
   try {
-    if (opened !== undefined && await takeBack(opened, where)) kept = opened;
-    if (!await sleeper.fallAsleep({ to, path })) await whenAwake();
+    if (opened !== undefined && await takeBack(opened, sleeper.where)) kept = opened;
+    if (!await sleeper.fallAsleep()) await whenAwake();
   } catch (error) {
     await sleeper.wake(); // it has not slept
     await whenAwake();

@@ -16,31 +16,26 @@ import { formatBytes } from "../words/format.ts";
 import { PersistError } from "./persist_error.ts";
 import { alias, readParts, type SleepPart, writeParts } from "./sleep_file.ts";
 
-/** Where contents are while their memory is away: in a file, in host memory, or in neither. */
+/** Contents whose memory is away: in a file, in host memory, or in neither. */
 interface SleepContents {
   readonly file?: LoadedFile;
   readonly buffers: readonly PinnedBuffer<"uint8">[];
-  /** The place in words. */
-  readonly where: string;
 }
 
-/** Where contents are to go: a path goes with "file". */
-interface SleepChoice {
-  readonly to: "host" | "file" | "nothing";
-  readonly path: string;
-}
-
-/** Memory that sleeps, and the effect of its uses. */
+/** Memory that sleeps, the place of its contents, and the effect of its uses. */
 interface SleeperFields {
   readonly context: Context;
   readonly name: string;
   readonly parts: readonly SleepPart[];
   readonly allocations: readonly Allocation[];
+  readonly to: "host" | "file" | "nothing";
+  /** The file, for "file". */
+  readonly path: string;
   readonly onUse: "wake" | "throw";
   /** Called when the memory has left, with the file that has its contents, if one has. */
-  readonly whenAway?: ((file: LoadedFile | null) => void) | undefined;
+  readonly whenAway: (file: LoadedFile | null) => void;
   /** Called when the memory is back. */
-  readonly whenAwake?: (() => Promise<void>) | undefined;
+  readonly whenAwake: () => Promise<void>;
 }
 
 const hostPools = new WeakMap<Context, PinnedPool>();
@@ -70,7 +65,7 @@ export class Sleeper {
   readonly #fields: SleeperFields;
   readonly #gates: SleepGate[] = [];
   #state: "going" | "asleep" | "waking" | "awake" = "going";
-  #contents: SleepContents = { where: "nothing", buffers: [] };
+  #contents: SleepContents = { buffers: [] };
   #leftCount: number;
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
@@ -92,23 +87,29 @@ export class Sleeper {
     return this.#fields.parts.filter((part) => !part.range.isFreed);
   }
 
+  /** The place of the contents in words. */
+  get where(): string {
+    const { to, path } = this.#fields;
+    return to === "file" ? path : to === "host" ? "host memory" : to;
+  }
+
   /** Where its contents are, in words; undefined while they are on the device. */
   get words(): string | undefined {
     if (this.#state !== "asleep") return undefined;
-    return `asleep, ${formatBytes(bytesOf(this.#parts))} in ${this.#contents.where}`;
+    return `asleep, ${formatBytes(bytesOf(this.#parts))} in ${this.where}`;
   }
 
   /**
    * Saves the contents behind all that was queued, and gives the memory back. Returns false when a use
    * came first, which leaves everything as it was.
    */
-  async fallAsleep(choice: SleepChoice): Promise<boolean> {
+  async fallAsleep(): Promise<boolean> {
     const { context, allocations, whenAway } = this.#fields;
     const stream = defaultStreamOf(context);
     using undo = new DisposableStack();
     undo.defer(() => this.#open());
     for (const { usage } of allocations) usage.finishOn(stream);
-    const contents = await this.#save(stream, choice);
+    const contents = await this.#save(stream);
     undo.defer(() => dispose(contents));
     using mark = stream.record();
     await mark.synchronize();
@@ -118,7 +119,7 @@ export class Sleeper {
     this.#state = "asleep";
     context.ledger.asleepBytes += this.#liveBytes;
     for (const part of this.#parts) part.range.suspend(); // a failure is reported: that part takes its room, no more
-    whenAway?.(contents.file ?? null);
+    whenAway(contents.file ?? null);
     return true;
   }
 
@@ -214,12 +215,11 @@ export class Sleeper {
     await defaultStreamOf(this.#fields.context).synchronize();
   }
 
-  async #save(stream: CudaStream, { to, path }: SleepChoice): Promise<SleepContents> {
-    const { context, parts, name } = this.#fields;
-    if (to === "nothing") return { where: to, buffers: [] };
+  async #save(stream: CudaStream): Promise<SleepContents> {
+    const { context, parts, name, to, path } = this.#fields;
+    if (to === "nothing") return { buffers: [] };
     if (to === "file") {
-      const file = await writeParts(context, parts, { path, name, stream });
-      return { where: path, file, buffers: [] };
+      return { file: await writeParts(context, parts, { path, name, stream }), buffers: [] };
     }
     using undo = new DisposableStack();
     const buffers = parts.map((part) => {
@@ -233,7 +233,7 @@ export class Sleeper {
       return buffer;
     });
     undo.move();
-    return { where: "host memory", buffers };
+    return { buffers };
   }
 
   /** Takes memory for all parts, or for none; asleep it counts within `gpu.limit()` already. */
@@ -256,7 +256,7 @@ export class Sleeper {
     context.ledger.asleepBytes -= this.#liveBytes;
     this.#open();
     for (const { usage, released } of allocations) if (!released) usage.order(stream, "write");
-    this.#after = whenAwake?.();
+    this.#after = whenAwake();
   }
 
   #open(): void {
