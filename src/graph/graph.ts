@@ -118,7 +118,7 @@ export class CudaGraph extends Owned {
     const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
     this.#state = state;
     const graphMemories = Map.groupBy(memory.made, (block) => GraphMemory.of(block.context));
-    for (const graphMemory of graphMemories.keys()) graphMemory.addGraph();
+    for (const graphMemory of graphMemories.keys()) graphMemory.graphCount++;
     const destroy = (handle: bigint) => {
       try {
         context.giveBack("cuGraphExecDestroy", handle);
@@ -358,14 +358,10 @@ export function captureGraph(
   using recorded = new Recording(stream, body);
   requireMemory(context, recorded.memory.named, "make a graph");
   const { nodeCount } = recorded;
-  const handle = instantiate(context, recorded.handle);
-  return new CudaGraph(new Parts({ stream, handle, nodeCount, memory: recorded.take(), label }));
-}
-
-/** Makes a graph ready for launches, each of which frees what the one before left allocated. */
-function instantiate(context: Context, graph: bigint): bigint {
+  // Each launch frees what the one before left allocated.
   const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: flag } = CUgraphInstantiate_flags;
-  return take64(context, "cuGraphInstantiateWithFlags", graph, BigInt(flag));
+  const handle = take64(context, "cuGraphInstantiateWithFlags", recorded.handle, BigInt(flag));
+  return new CudaGraph(new Parts({ stream, handle, nodeCount, memory: recorded.take(), label }));
 }
 
 function sizeOf(blocks: readonly GraphBlock[]): number {

@@ -2,7 +2,7 @@
 // end, with all amounts and the largest holders.
 
 import { lastId } from "../accounting/clock.ts";
-import { KeptMemory } from "../accounting/kept_memory.ts";
+import { keptMemory } from "../accounting/kept_memory.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
@@ -290,16 +290,6 @@ function isShortage(error: unknown): error is Shortage {
   return isOutOfMemory(error) && !(error instanceof OutOfMemoryError);
 }
 
-/** Returns the bytes in a kind's place that were released but are still in use. */
-function keptBytesOf({ ledger }: Context, kind: LiveKind): number {
-  let keptBytes = 0;
-  for (const cache of ledger.caches) {
-    const isThere = cache instanceof KeptMemory && placeOf(cache.kind) === placeOf(kind);
-    if (isThere) keptBytes += cache.byteLength;
-  }
-  return keptBytes;
-}
-
 /** Tries whether the device has a block of half the size: then what is free lies in pieces. */
 function isHalfThere(context: Context, requestedBytes: number): boolean {
   const byteLength = Math.floor(requestedBytes / 2);
@@ -332,7 +322,7 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),
-    keptBytes: keptBytesOf(context, kind),
+    keptBytes: keptMemory(ledger, kind).byteLength,
     persisted: place === "device" ? persistedOn(context) : undefined,
     largest: ledger.largest(NAMED_BLOCKS, place).map((entry) => ({
       name: nameOf(entry),

@@ -2,7 +2,7 @@
 // process can make the same objects over the same memory.
 
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { blockOf, type GpuBuffer, ownerOf } from "../buffers/gpu_buffer.ts";
+import { blockOf } from "../buffers/gpu_buffer.ts";
 import { byteLengthOf, formatShape } from "../buffers/shape.ts";
 import { nameView } from "../buffers/views.ts";
 import type { DType } from "../dtype.ts";
@@ -200,11 +200,6 @@ export function contentWords({ kind, contents }: TakenApart): string {
   }
   if (kind === "buffers") return formatCount(contents.length, "buffer");
   return `model of ${formatCount(contents.length, "tensor")}`;
-}
-
-/** Returns the buffers whose disposal frees the blocks of a value. */
-export function ownersOf(contents: readonly NamedContent[]): readonly GpuBuffer[] {
-  return [...new Set(contents.map(({ buffer }) => ownerOf(buffer)))];
 }
 
 /** Returns a buffer of a block: its owner if that is the same, or else a view with a name. */

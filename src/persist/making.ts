@@ -33,7 +33,7 @@ import { NAME_PAGE_BYTES } from "./keeper_words.ts";
 import { handOver, type Persisted, releaseFrom, show } from "./open_persisted.ts";
 import type { PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
-import { newFile, StatePage, textFile } from "./state_page.ts";
+import { newFile, StatePage } from "./state_page.ts";
 
 /** A program's request. */
 export interface PersistRequest {
@@ -78,7 +78,7 @@ export async function makeKept(
   const origin: PersistOrigin = { files: [...loaded.values()], key };
   using sent = new DisposableStack();
   const toSend = (descriptor: number) => sent.adopt(descriptor, closeDescriptor);
-  const described = toSend(textFile(JSON.stringify(description)));
+  const described = toSend(newFile(new TextEncoder().encode(JSON.stringify(description))));
   const page = toSend(newFile(new Uint8Array(NAME_PAGE_BYTES)));
   const byteLength = description.chunks.reduce((sum, size) => sum + size, 0);
   const words = { byteLength, what: contentWords(taken), origin: JSON.stringify(origin) };

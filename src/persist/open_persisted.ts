@@ -1,6 +1,7 @@
 // The persisted memory that this program has open: opened by descriptors of the keeper, or read from the
 // file in which it sleeps; found by name, by value, and by the resource of its blocks.
 
+import { ownerOf } from "../buffers/gpu_buffer.ts";
 import type { Context } from "../driver/context.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
@@ -17,7 +18,6 @@ import { warn } from "../words/warning.ts";
 import {
   type Description,
   makeContents,
-  ownersOf,
   type Persistable,
   takeApart,
   type TakenApart,
@@ -96,7 +96,7 @@ export function show({ kind, contents }: TakenApart, opened: NewlyOpen): Persist
   const readAsleep = () => record.asleepIn;
   const persistence = new Persistence(new Parts({ facts, wasThere, readOpeners, readAsleep }));
   const words = { persistence: { value: persistence, configurable: true } };
-  const owners = ownersOf(contents);
+  const owners = [...new Set(contents.map(({ buffer }) => ownerOf(buffer)))];
   const dispose = () => owners.forEach((owner) => owner.dispose());
   const shown = kind === "buffers"
     ? Object.defineProperties({ ...opened.value as object }, {
