@@ -204,13 +204,7 @@ export class Context {
   status<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): number {
     const { driver } = this;
     if (this.#isCurrent) return driver.status(name, ...args);
-    const former = this.#current[0] ?? 0n;
-    driver.call("cuCtxPushCurrent_v2", this.handle);
-    try {
-      return driver.status(name, ...args);
-    } finally {
-      this.#stepBack(former);
-    }
+    return this.#inside(() => driver.status(name, ...args), { former: this.#current[0] ?? 0n });
   }
 
   /**
@@ -219,15 +213,8 @@ export class Context {
    * if it cannot be current.
    */
   enter<T>(body: () => T, { isNeeded = true }: { readonly isNeeded?: boolean } = {}): T {
-    const { driver } = this;
     const former = this.#isCurrent ? this.handle : this.#current[0] ?? 0n;
-    const status = driver.status("cuCtxPushCurrent_v2", this.handle);
-    if (isNeeded) driver.check(status, "cuCtxPushCurrent_v2");
-    try {
-      return body();
-    } finally {
-      if (status === CUresult.CUDA_SUCCESS) this.#stepBack(former);
-    }
+    return this.#inside(body, { former, isNeeded });
   }
 
   /**
@@ -235,15 +222,9 @@ export class Context {
    * context is made current if that is possible; most of these functions work without it.
    */
   giveBack<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
-    const { driver } = this;
-    const former = this.#isCurrent ? undefined : this.#current[0] ?? 0n;
-    const isEntered = former !== undefined &&
-      driver.status("cuCtxPushCurrent_v2", this.handle) === CUresult.CUDA_SUCCESS;
-    try {
-      driver.call(name, ...args);
-    } finally {
-      if (isEntered) this.#stepBack(former);
-    }
+    const call = () => this.driver.call(name, ...args);
+    if (this.#isCurrent) return call();
+    this.#inside(call, { former: this.#current[0] ?? 0n, isNeeded: false });
   }
 
   /**
@@ -441,6 +422,21 @@ export class Context {
     this.#current[0] = 0n;
     return this.driver.api.cuCtxGetCurrent(this.#current) === CUresult.CUDA_SUCCESS &&
       this.#current[0] === this.handle;
+  }
+
+  /** Runs calls with this context current, and then makes the former one current again. */
+  #inside<T>(
+    body: () => T,
+    { former, isNeeded = true }: { readonly former: bigint; readonly isNeeded?: boolean },
+  ): T {
+    const { driver } = this;
+    const status = driver.status("cuCtxPushCurrent_v2", this.handle);
+    if (isNeeded) driver.check(status, "cuCtxPushCurrent_v2");
+    try {
+      return body();
+    } finally {
+      if (status === CUresult.CUDA_SUCCESS) this.#stepBack(former);
+    }
   }
 
   /**

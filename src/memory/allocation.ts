@@ -277,19 +277,16 @@ export class Allocation implements LedgerEntry, Owner {
     this.#free();
   }
 
-  /** Keeps the memory until the result is disposed; see {@link Allocation.keep}. */
-  hold(): Disposable {
+  /**
+   * Keeps the memory until the result is disposed; see {@link Allocation.keep}. A graph asks again before
+   * each launch.
+   */
+  hold({ isForGraph = false } = {}): Disposable {
     this.keep();
-    return { [Symbol.dispose]: () => this.letGo() };
-  }
-
-  /** Keeps the memory for a graph, which asks again before each launch. */
-  holdForGraph(): Disposable {
-    this.keep();
-    this.#graphHolders++;
+    this.#graphHolders += Number(isForGraph);
     return {
       [Symbol.dispose]: () => {
-        this.#graphHolders--;
+        this.#graphHolders -= Number(isForGraph);
         this.letGo();
       },
     };

@@ -15,9 +15,8 @@ export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
   readonly released: boolean;
-  hold(): Disposable;
-  /** Keeps it for a graph until the result is disposed. */
-  holdForGraph?(): Disposable;
+  /** Keeps it until the result is disposed. */
+  hold(options?: { readonly isForGraph: boolean }): Disposable;
 }
 
 /** A block whose memory each launch of a graph allocates. */
@@ -139,7 +138,7 @@ export class CapturedMemory extends Capture implements Disposable {
   #keep(block: CapturedBlock): void {
     const { address, byteLength } = block;
     const known = this.#used.get(block);
-    if (known === undefined) this.#holds.use(block.holdForGraph?.() ?? block.hold());
+    if (known === undefined) this.#holds.use(block.hold({ isForGraph: true }));
     else if (known.byteLength >= byteLength) return;
     this.#used.set(block, { block, address, byteLength });
   }
