@@ -11,7 +11,7 @@ import type { DriverFunction } from "../../ffi/cuda.ts";
 import { availableBytes } from "../../ffi/system_memory.ts";
 import { Ledger } from "../accounting/ledger.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
-import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
+import { COPY, THIS_COPY } from "../words/format.ts";
 import { afterPause } from "../words/timer.ts";
 import { UNCLONEABLE, UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
@@ -114,20 +114,6 @@ export class Context {
       releaseAll(driver, `the context of device ${ordinal}`, this.#leaving);
       throw error;
     }
-  }
-
-  /**
-   * Checks a device's number before anything is opened.
-   *
-   * @throws TypeError when it is not a number, for example options in its place.
-   * @ignore
-   */
-  static checkOrdinal(ordinal: number): void {
-    if (typeof ordinal === "number") return;
-    throw new TypeError(
-      `Cannot open device ${describeValue(ordinal)}: expected a number, and options ` +
-        `after it, as in CudaDevice.open(0, { driver: "auto" })`,
-    );
   }
 
   /**

@@ -6,7 +6,7 @@ import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import type { GraphBlock, GraphMemoryUse, NamedMemory } from "../memory/captured_memory.ts";
-import { type MemoryNeed, takeWithinLimits } from "../memory/out_of_memory.ts";
+import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
@@ -278,26 +278,21 @@ export class CudaGraph extends Owned {
   }
 
   #launchNow(stream: CudaStream): void {
+    const { context } = this;
     const { uses, made, outputs, named, borrowed } = this.#state.memory;
-    requireMemory(this.context, borrowed, `launch ${this}`);
+    requireMemory(context, borrowed, `launch ${this}`);
     requireSizes(named, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
     else {
-      takeWithinLimits(this.#need(), () => this.#queueAllocating(stream));
+      const coming = made.filter((block) => block.context === context && !block.isThere);
+      const need = { context, kind: "device", byteLength: sizeOf(coming) } as const;
+      takeWithinLimits(need, () => this.#queueAllocating(stream));
       queueOf(stream).noteFreed(sizeOf(made)); // the launch frees what it allocates, or the next one does
     }
     this.#state.lastStream = stream;
     for (const output of outputs) output.arrive();
     this.#noteCopies(stream);
-  }
-
-  /** Returns the memory that a launch allocates in addition to that of the last launch. */
-  #need(): MemoryNeed {
-    const { context } = this;
-    const coming = this.#state.memory.made
-      .filter((block) => block.context === context && !block.isThere);
-    return { context, kind: "device", byteLength: sizeOf(coming) };
   }
 
   /** Launches a graph that allocates, once it is known to have room. */

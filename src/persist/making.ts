@@ -9,6 +9,7 @@ import type { DType } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
+import type { ResourceChoice } from "../memory/resource_choice.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
@@ -40,8 +41,8 @@ export interface PersistRequest {
   readonly name: string;
   /** Makes the value when it is not there. */
   readonly make: () => unknown;
-  /** Runs a function with a resource for the device's memory. */
-  readonly withResource: (resource: VirtualMemoryResource, body: () => unknown) => unknown;
+  /** The device's resources, for the time of making. */
+  readonly resources: ResourceChoice;
 }
 
 /** Made with the first function: before, no call is in one. */
@@ -56,7 +57,7 @@ export function namesBeingMade(): ReadonlySet<string> {
 export async function makeKept(
   context: Context,
   connection: KeeperConnection,
-  { name, make, withResource, key, move }: PersistRequest & {
+  { name, make, resources, key, move }: PersistRequest & {
     readonly key: string | undefined;
     readonly move: boolean;
   },
@@ -69,7 +70,7 @@ export async function makeKept(
   const note = (file: LoadedFile) => void loaded.set(file.path, file);
   namesInMaking ??= new (builtin("node:async_hooks").AsyncLocalStorage)();
   const made = await namesInMaking.run(new Set([...namesBeingMade(), name]), () => {
-    return listenToLoads(note, () => withResource(resource, make));
+    return listenToLoads(note, () => resources.run(resource, make));
   });
   const { taken, value } = await inArena(made, { name, resource, move });
   const { description, allocations, chunks } = describeContents(taken, resource);

@@ -7,7 +7,6 @@ import { tryRelease } from "../driver/release.ts";
 import type { LoadedFile } from "../disk/loaded_files.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { takeOrReclaim } from "../memory/out_of_memory.ts";
-import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
 import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
 import { activeCapture } from "../order/capture.ts";
@@ -45,12 +44,7 @@ const hostPools = new WeakMap<Context, PinnedPool>();
  * takes ten times as long as the copies. `gpu.trim()` gives it back.
  */
 function hostPoolOf(context: Context): PinnedPool {
-  return hostPools.getOrInsertComputed(context, () => {
-    const upstream = new PinnedHostMemoryResource({ context });
-    const pool = new PinnedPool(upstream, { keepBytes: Infinity, isContextOwned: true });
-    context.atRelease(() => pool.release());
-    return pool;
-  });
+  return hostPools.getOrInsertComputed(context, () => PinnedPool.endingWith(context, Infinity));
 }
 
 const sleepers = new WeakMap<StreamUsage, Sleeper>();
