@@ -32,8 +32,12 @@ export interface SteppedPlan {
 /** Steps with their place in the order of calls. */
 export class SteppedWork extends PendingWork {
   readonly #end = Promise.withResolvers<void>();
-  /** Resolves and rejects as the steps do. */
-  readonly promise: Promise<void> = this.#end.promise;
+  /** Steps that were finished without the event loop; some still wait for a thread that closes a file. */
+  readonly #finished: Promise<unknown>[] = [];
+  /** Resolves and rejects as the steps do, once no thread works for them any more. */
+  readonly promise: Promise<void> = this.#end.promise.finally(() =>
+    Promise.allSettled(this.#finished)
+  );
   readonly #steps: SteppedPlan["steps"];
   /** The step that it waits for; undefined before it begins, and while a step is taken. */
   #step: Step | undefined;
@@ -59,16 +63,17 @@ export class SteppedWork extends PendingWork {
     const step = this.#step;
     if (step === undefined) return "needs a turn";
     this.#step = undefined;
+    let failure: { readonly error: unknown } | undefined;
     try {
       if (!step.finishNow()) {
         this.#step = step;
         return "needs a turn";
       }
     } catch (error) {
-      this.#goOn({ error });
-      return "moved";
+      failure = { error };
     }
-    this.#goOn();
+    this.#finished.push(step.promise);
+    this.#goOn(failure);
     return "moved";
   }
 

@@ -64,7 +64,7 @@ const ICONS = /^Unsafe attempt to load URL file:.*\/icons\.svg#/;
 /** Notes the errors of a page, and its requests to others than `isOwn` tells. */
 export function watch(page: Page, isOwn: (url: string) => boolean): { faults: string[] } {
   const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("pageerror", (error) => faults.push(error.stack ?? String(error)));
   page.on("console", (message) => {
     if (message.type() === "error" && !ICONS.test(message.text())) faults.push(message.text());
   });

@@ -180,16 +180,11 @@ class ArchiveWriting {
 
   /** A turn of the event loop; a call that blocks does without. */
   #turn(): Step {
-    const over = () => {
+    const finishNow = () => {
       this.#turnTime = performance.now() + MILLISECONDS_BETWEEN_TURNS;
+      return true;
     };
-    return {
-      promise: nextTurn().then(over),
-      finishNow() {
-        over();
-        return true;
-      },
-    };
+    return { promise: nextTurn().then(finishNow), finishNow };
   }
 
   /** Writes the directory. */

@@ -111,13 +111,14 @@ export class LabPage {
     return this.#page.evaluate(countIn(LAB_VIEW)) as Promise<Seen>;
   }
 
-  /** Changes the colours of the whole page. */
+  /** Changes the colours of the whole page, and waits for the end of the picture over it: two are an error. */
   async show(theme: Theme): Promise<void> {
     await this.#command("apputils:change-theme", { theme });
     const isLight = theme === "JupyterLab Light";
     await this.#until(
       `document.body.dataset.jpThemeLight === "${isLight}" &&
-       document.body.dataset.jpThemeName === "${theme}"`,
+       document.body.dataset.jpThemeName === "${theme}" &&
+       document.getElementById("jupyterlab-splash") === null`,
       OPEN_MILLISECONDS,
     );
   }
