@@ -3,7 +3,8 @@
 
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
-import { OptionSet, TEXT } from "../words/options.ts";
+import { checkSize } from "../words/format.ts";
+import { NUMBER, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import { ChunkArena } from "./chunk_arena.ts";
@@ -19,6 +20,11 @@ export interface VirtualMemoryOptions {
 }
 
 const VIRTUAL_MEMORY_OPTIONS = new OptionSet<VirtualMemoryOptions>({ tag: TEXT });
+
+const VIRTUAL_RANGE = new OptionSet<VirtualRangeRequest>({
+  reservedBytes: NUMBER,
+  stepBytes: NUMBER,
+});
 
 /**
  * Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). Blocks share chunks of 64
@@ -82,6 +88,9 @@ export class VirtualMemoryResource extends BaseMemoryResource {
    * frees them.
    */
   reserve(request: VirtualRangeRequest): VirtualRange {
+    request = VIRTUAL_RANGE.read(request, "reserve");
+    checkSize(request.reservedBytes, "reserved bytes");
+    if (request.stepBytes !== undefined) checkSize(request.stepBytes, "step");
     const range = new VirtualRange(this.context, request);
     this.#ranges.set(range.address, range);
     return range;
