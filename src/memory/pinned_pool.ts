@@ -136,11 +136,6 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     this.#finishRelease();
   }
 
-  /** Gives everything back because nothing can reach the resource any more. */
-  lose(): void {
-    this.release();
-  }
-
   #finishRelease(): void {
     this.trim();
     if (this.#usedBytes + this.#pendingBytes > 0) return;

@@ -98,7 +98,8 @@ export class VirtualRange {
     if (target <= formerBytes) return;
     try {
       while (this.#mappedBytes < target) this.#mapStep(descriptor);
-      this.#open(formerBytes, target);
+      const added = this.#rangeAt(formerBytes, target - formerBytes);
+      giveAccess(this.context, added, this.#access);
       this.#openBytes = target;
     } catch (error) {
       this.unmapTo(formerBytes);
@@ -195,11 +196,6 @@ export class VirtualRange {
     if (descriptor === undefined) mapMemory(this.context, range, canBeShared(this.context));
     else importMemory(this.context, range, descriptor);
     this.#mappedBytes += this.stepBytes;
-  }
-
-  /** Gives all devices that may use the range access to a part that was just mapped. */
-  #open(start: number, end: number): void {
-    giveAccess(this.context, this.#rangeAt(start, end - start), this.#access);
   }
 
   #rangeAt(start: number, byteLength: number): NamedRange {
