@@ -6,6 +6,9 @@ import { CU_IPC_HANDLE_SIZE } from "./constants.ts";
 /** CUipcMemHandle and CUipcEventHandle: 64 bytes that C passes by value. */
 const IPC_HANDLE: readonly "u8"[] = Array.from({ length: CU_IPC_HANDLE_SIZE }, () => "u8" as const);
 
+/** The rest of the row of a function that older drivers lack. */
+const OPTIONAL = { result: "i32", optional: true } as const;
+
 /** The functions by which every program opens a device and moves arrays. */
 const CORE = {
   // CUresult cuInit(unsigned int Flags)
@@ -143,8 +146,7 @@ const SHARED_MEMORY = {
   // CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
   cuMemDiscardAndPrefetchBatchAsync: {
     parameters: ["buffer", "buffer", "usize", "buffer", "buffer", "usize", "u64", "u64"],
-    result: "i32",
-    optional: true,
+    ...OPTIONAL,
   },
   // CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
   cuPointerGetAttribute: { parameters: ["buffer", "i32", "u64"], result: "i32" },
@@ -215,8 +217,7 @@ const SHAPED_COPIES = {
       "buffer",
       "u64",
     ],
-    result: "i32",
-    optional: true,
+    ...OPTIONAL,
   },
   // CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream)
   cuMemsetD2D8Async: { parameters: ["u64", "usize", "u8", "usize", "usize", "u64"], result: "i32" },
@@ -239,11 +240,7 @@ const SHAPED_COPIES = {
   // CUresult cuCtxDisablePeerAccess(CUcontext peerContext)
   cuCtxDisablePeerAccess: { parameters: ["u64"], result: "i32" },
   // CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-  cuStreamWaitValue32_v2: {
-    parameters: ["u64", "u64", "u32", "u32"],
-    result: "i32",
-    optional: true,
-  },
+  cuStreamWaitValue32_v2: { parameters: ["u64", "u64", "u32", "u32"], ...OPTIONAL },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Work that is recorded once and launched as a whole, and the memory that it allocates. */
@@ -253,7 +250,7 @@ const GRAPHS = {
   // CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
   cuStreamEndCapture: { parameters: ["u64", "buffer"], result: "i32" },
   // CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
-  cuGraphKernelNodeGetParams_v2: { parameters: ["u64", "buffer"], result: "i32", optional: true },
+  cuGraphKernelNodeGetParams_v2: { parameters: ["u64", "buffer"], ...OPTIONAL },
   // CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
   cuGraphNodeGetType: { parameters: ["u64", "buffer"], result: "i32" },
   // CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
@@ -267,7 +264,7 @@ const GRAPHS = {
   // CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
   cuGraphExecDestroy: { parameters: ["u64"], result: "i32" },
   // CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
-  cuGraphExecUpdate_v2: { parameters: ["u64", "u64", "buffer"], result: "i32", optional: true },
+  cuGraphExecUpdate_v2: { parameters: ["u64", "u64", "buffer"], ...OPTIONAL },
   // CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
   cuDeviceGetGraphMemAttribute: { parameters: ["i32", "i32", "buffer"], result: "i32" },
   // CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
@@ -305,42 +302,29 @@ const KERNELS = {
   // CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void** libraryOptionValues, unsigned int numLibraryOptions)
   cuLibraryLoadData: {
     parameters: ["buffer", "buffer", "buffer", "buffer", "u32", "buffer", "buffer", "u32"],
-    result: "i32",
-    optional: true,
+    ...OPTIONAL,
   },
   // CUresult cuLibraryUnload(CUlibrary library)
-  cuLibraryUnload: { parameters: ["u64"], result: "i32", optional: true },
+  cuLibraryUnload: { parameters: ["u64"], ...OPTIONAL },
   // CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
-  cuLibraryGetKernel: { parameters: ["buffer", "u64", "buffer"], result: "i32", optional: true },
+  cuLibraryGetKernel: { parameters: ["buffer", "u64", "buffer"], ...OPTIONAL },
   // CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
-  cuKernelGetFunction: { parameters: ["buffer", "u64"], result: "i32", optional: true },
+  cuKernelGetFunction: { parameters: ["buffer", "u64"], ...OPTIONAL },
   // CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
-  cuLibraryGetGlobal: {
-    parameters: ["buffer", "buffer", "u64", "buffer"],
-    result: "i32",
-    optional: true,
-  },
+  cuLibraryGetGlobal: { parameters: ["buffer", "buffer", "u64", "buffer"], ...OPTIONAL },
   // CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
   cuFuncGetAttribute: { parameters: ["buffer", "i32", "u64"], result: "i32" },
   // CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
   cuFuncSetAttribute: { parameters: ["u64", "i32", "i32"], result: "i32" },
   // CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
-  cuFuncGetParamInfo: {
-    parameters: ["u64", "usize", "buffer", "buffer"],
-    result: "i32",
-    optional: true,
-  },
+  cuFuncGetParamInfo: { parameters: ["u64", "usize", "buffer", "buffer"], ...OPTIONAL },
   // CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
   cuLaunchKernel: {
     parameters: ["u64", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "u64", "buffer", "buffer"],
     result: "i32",
   },
   // CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
-  cuLaunchKernelEx: {
-    parameters: ["buffer", "u64", "buffer", "buffer"],
-    result: "i32",
-    optional: true,
-  },
+  cuLaunchKernelEx: { parameters: ["buffer", "u64", "buffer", "buffer"], ...OPTIONAL },
   // CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
   cuLaunchHostFunc: { parameters: ["u64", "function", "u64"], result: "i32" },
   // CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)

@@ -61,10 +61,14 @@ const IMMEDIATE = {
 export const KEPT_ARRAYS = 512;
 const KEPT_BUFFERS: readonly "buffer"[] = Array(KEPT_ARRAYS).fill("buffer");
 
+/** The rest of the row of a call that runs off the JavaScript thread. */
+const INT_LATER = { result: "i32", nonblocking: true } as const;
+const SIZE_LATER = { result: "isize", nonblocking: true } as const;
+
 /** The calls that run off the JavaScript thread. */
 const ELSEWHERE = {
   // int sched_yield(void): its end takes a turn of the event loop
-  yieldNonblocking: { name: "sched_yield", parameters: [], result: "i32", nonblocking: true },
+  yieldNonblocking: { name: "sched_yield", parameters: [], ...INT_LATER },
   // void *memcpy(void *dest, const void *src, size_t n): out of an array, and into one
   copyFromNonblocking: {
     name: "memcpy",
@@ -85,30 +89,18 @@ const ELSEWHERE = {
   futexKeepingNonblocking: {
     name: "syscall",
     parameters: ["isize", "u64", "i32", "u32", "buffer", "usize", "usize", "buffer"],
-    result: "isize",
-    nonblocking: true,
+    ...SIZE_LATER,
   },
   // The same call with many such arguments, each an array or null.
   futexKeepingManyNonblocking: {
     name: "syscall",
     parameters: ["isize", "u64", "i32", "u32", "buffer", "usize", "usize", ...KEPT_BUFFERS],
-    result: "isize",
-    nonblocking: true,
+    ...SIZE_LATER,
   },
   // ssize_t pread(int fd, void *buf, size_t count, off_t offset)
-  preadNonblocking: {
-    name: "pread",
-    parameters: ["i32", "u64", "usize", "i64"],
-    result: "isize",
-    nonblocking: true,
-  },
+  preadNonblocking: { name: "pread", parameters: ["i32", "u64", "usize", "i64"], ...SIZE_LATER },
   // ssize_t pwrite(int fd, const void *buf, size_t count, off_t offset)
-  pwriteNonblocking: {
-    name: "pwrite",
-    parameters: ["i32", "u64", "usize", "i64"],
-    result: "isize",
-    nonblocking: true,
-  },
+  pwriteNonblocking: { name: "pwrite", parameters: ["i32", "u64", "usize", "i64"], ...SIZE_LATER },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Calls about files besides reading and writing: names, permissions, flushing to the disk. */
@@ -143,9 +135,9 @@ const FILES = {
   // int fsync(int fd)
   fsync: { parameters: ["i32"], result: "i32" },
   // int fsync(int fd)
-  fsyncNonblocking: { name: "fsync", parameters: ["i32"], result: "i32", nonblocking: true },
+  fsyncNonblocking: { name: "fsync", parameters: ["i32"], ...INT_LATER },
   // int close(int fd)
-  closeNonblocking: { name: "close", parameters: ["i32"], result: "i32", nonblocking: true },
+  closeNonblocking: { name: "close", parameters: ["i32"], ...INT_LATER },
   // int *__errno_location(void)
   errnoLocation: { name: "__errno_location", parameters: [], result: "u64" },
   // ssize_t process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
@@ -185,12 +177,7 @@ const SOCKETS = {
   // int fcntl(int fd, int op, ... /* int arg */)
   fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
   // int poll(struct pollfd *fds, nfds_t nfds, int timeout)
-  pollNonblocking: {
-    name: "poll",
-    parameters: ["buffer", "u64", "i32"],
-    result: "i32",
-    nonblocking: true,
-  },
+  pollNonblocking: { name: "poll", parameters: ["buffer", "u64", "i32"], ...INT_LATER },
   // int mkdir(const char *path, mode_t mode)
   mkdir: { parameters: ["buffer", "u32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;

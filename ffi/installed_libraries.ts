@@ -83,14 +83,12 @@ export function findLibrary(name: InstalledLibrary): FoundLibrary {
   const { variable } = INSTALLED_LIBRARIES[name];
   const chosen = readVariable(variable);
   if (chosen !== undefined) {
-    const found = seen({ name: variable, folder: "" }, chosen);
-    return found ?? { path: undefined, identity: undefined, place: variable, tried: [chosen] };
+    return seen(variable, chosen) ??
+      { path: undefined, identity: undefined, place: variable, tried: [chosen] };
   }
   const before = known.get(name);
   // Checked again, because a file can be replaced while the program runs.
-  const again = before?.path === undefined
-    ? undefined
-    : seen({ name: before.place ?? "", folder: "" }, before.path);
+  const again = before?.path === undefined ? undefined : seen(before.place ?? "", before.path);
   const found = again ?? search(name);
   known.set(name, found);
   return found;
@@ -123,7 +121,7 @@ function search(name: InstalledLibrary): FoundLibrary {
   const names = endings.map((ending) => `${stem}${ending}`);
   for (const place of placesFor(name)) {
     for (const file of names) {
-      const found = seen(place, `${place.folder}/${file}`);
+      const found = seen(place.name, `${place.folder}/${file}`);
       if (found !== undefined) return found;
     }
   }
@@ -132,17 +130,13 @@ function search(name: InstalledLibrary): FoundLibrary {
 }
 
 /** Checks one file; undefined when it does not exist or may not be read. */
-function seen({ name }: Place, path: string): FoundLibrary | undefined {
+function seen(place: string, path: string): FoundLibrary | undefined {
   if (!mayRead(path)) return undefined;
   try {
     const { isFile, size, mtime } = Deno.statSync(path);
     if (!isFile) return undefined;
-    return {
-      path,
-      identity: `${path} ${size} ${mtime?.getTime() ?? 0}`,
-      place: name,
-      tried: [path],
-    };
+    const identity = `${path} ${size} ${mtime?.getTime() ?? 0}`;
+    return { path, identity, place, tried: [path] };
   } catch {
     return undefined; // not there, or in a folder that is closed to this user
   }
@@ -215,7 +209,7 @@ function programFolders(): string[] {
 
 /** Returns whether a file is there, and may be looked at. */
 function isThere(path: string): boolean {
-  return seen({ name: "", folder: "" }, path) !== undefined;
+  return seen("", path) !== undefined;
 }
 
 /** The environments in the current folder, active or not, where it may be read. */

@@ -7,6 +7,12 @@ const ncclUniqueId: { readonly struct: readonly "u8"[] } = {
   struct: Array.from({ length: 128 }, () => "u8"),
 };
 
+/** The rest of the row of a function that came later. */
+const OPTIONAL = { result: "i32", optional: true } as const;
+
+/** The rest of the row of a function that runs off the JavaScript thread. */
+const NONBLOCKING = { result: "i32", nonblocking: true } as const;
+
 /** The functions that every version from 2.14 on has, and optional ones that came later. */
 export const NCCL = {
   // ncclResult_t ncclGetVersion(int *version)
@@ -24,24 +30,13 @@ export const NCCL = {
   ncclCommFinalize: { parameters: ["u64"], result: "i32" },
   // ncclResult_t ncclCommDestroy(ncclComm_t comm)
   ncclCommDestroy: { parameters: ["u64"], result: "i32" },
-  ncclCommDestroyNonblocking: {
-    name: "ncclCommDestroy",
-    parameters: ["u64"],
-    result: "i32",
-    nonblocking: true,
-  },
+  ncclCommDestroyNonblocking: { name: "ncclCommDestroy", parameters: ["u64"], ...NONBLOCKING },
   // ncclResult_t ncclCommAbort(ncclComm_t comm)
-  ncclCommAbortNonblocking: {
-    name: "ncclCommAbort",
-    parameters: ["u64"],
-    result: "i32",
-    nonblocking: true,
-  },
+  ncclCommAbortNonblocking: { name: "ncclCommAbort", parameters: ["u64"], ...NONBLOCKING },
   // ncclResult_t ncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myrank, int nId, ncclUniqueId* commIds, ncclConfig_t* config)
   ncclCommInitRankScalable: {
     parameters: ["buffer", "i32", "i32", "i32", "buffer", "buffer"],
-    result: "i32",
-    optional: true,
+    ...OPTIONAL,
   },
   // const char* ncclGetLastError(ncclComm_t comm)
   ncclGetLastError: { parameters: ["u64"], result: "u64" },
@@ -64,23 +59,11 @@ export const NCCL = {
   // ncclResult_t ncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, ncclDataType_t datatype, ncclComm_t comm, cudaStream_t stream)
   ncclAllGather: { parameters: ["u64", "u64", "usize", "i32", "u64", "u64"], result: "i32" },
   // ncclResult_t ncclAlltoAll(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, ncclComm_t comm, cudaStream_t stream)
-  ncclAlltoAll: {
-    parameters: ["u64", "u64", "usize", "i32", "u64", "u64"],
-    result: "i32",
-    optional: true,
-  },
+  ncclAlltoAll: { parameters: ["u64", "u64", "usize", "i32", "u64", "u64"], ...OPTIONAL },
   // ncclResult_t ncclGather(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream)
-  ncclGather: {
-    parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"],
-    result: "i32",
-    optional: true,
-  },
+  ncclGather: { parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"], ...OPTIONAL },
   // ncclResult_t ncclScatter(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream)
-  ncclScatter: {
-    parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"],
-    result: "i32",
-    optional: true,
-  },
+  ncclScatter: { parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"], ...OPTIONAL },
   // ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm, cudaStream_t stream)
   ncclSend: { parameters: ["u64", "usize", "i32", "i32", "u64", "u64"], result: "i32" },
   // ncclResult_t ncclRecv(void* recvbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm, cudaStream_t stream)

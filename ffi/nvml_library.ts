@@ -2,7 +2,7 @@
 // so nothing here asks for a permission.
 
 import type { DriverApi } from "./cuda.ts";
-import { type OpenLibrary, openLibrary, readVariable } from "./library.ts";
+import { openLibrary, readVariable } from "./library.ts";
 import { NVML, type NvmlApi } from "./nvml.ts";
 import { ownParts } from "./own_parts.ts";
 
@@ -32,7 +32,7 @@ const NVML_NAMES: Partial<Record<typeof Deno.build.os, readonly string[]>> = {
 
 const NVML_VARIABLE = "VRAMKIT_NVML";
 
-const opened = new Map<string, OpenLibrary<NvmlApi>>();
+const opened = new Map<string, NvmlApi>();
 
 /**
  * Finds the NVML that belongs to a driver. That of the system is opened once for a process; the
@@ -49,14 +49,11 @@ export function findNvml(driver: DriverApi): NvmlSource {
 
 function openNvml(): NvmlApi {
   const chosen = readVariable(NVML_VARIABLE);
-  const known = opened.get(chosen ?? "");
-  if (known !== undefined) return known.api;
-  const library = openLibrary({
+  const search = {
     title: "NVML",
     candidates: chosen === undefined ? NVML_NAMES[Deno.build.os] ?? [] : [chosen],
     remedy: `it comes with NVIDIA's driver; ${NVML_VARIABLE} names its file`,
     prompts: false,
-  }, [NVML]);
-  opened.set(chosen ?? "", library);
-  return library.api;
+  };
+  return opened.getOrInsertComputed(chosen ?? "", () => openLibrary(search, [NVML]).api);
 }

@@ -132,9 +132,7 @@ export class FrameConnection {
     let result = new Uint8Array(Math.min(byteLength, FIRST_ROOM_BYTES));
     for (let done = 0; done < byteLength;) {
       if (done === result.byteLength) {
-        const longer = new Uint8Array(Math.min(byteLength, done * 2));
-        longer.set(result);
-        result = longer;
+        result = new Uint8Array(result.buffer.transfer(Math.min(byteLength, done * 2)));
       }
       const count = await this.#connection.read(result.subarray(done));
       if (count === null) throw new Error("the connection has ended");

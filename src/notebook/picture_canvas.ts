@@ -78,9 +78,7 @@ export async function canvasMethods(): Promise<CanvasMethods> {
   return {
     getContext(kind) {
       if (kind !== "2d" || this.width === 0 || this.height === 0) return null;
-      const context = contexts.get(this) ?? new PictureContext(this);
-      contexts.set(this, context);
-      return context;
+      return contexts.getOrInsertComputed(this, () => new PictureContext(this));
     },
     toDataURL() {
       const pixels = contexts.get(this)?.pixels;

@@ -56,22 +56,18 @@ export async function staticSvg(
         "makes a page for one",
     );
   }
-  const window = await openPlotWindow(bundleFor(figure.data));
-  try {
-    requireAttributes(window.Plotly, figure);
-    const host = window.document.getElementById("host");
-    // plotly changes the objects that it is given; the figure's own must stay as they are.
-    const { data, layout } = structuredClone({ data: figure.data, layout: figure.layout });
-    await window.Plotly.newPlot(host, data, { ...layout, width, height }, { staticPlot: true });
-    const options = { format: "svg", imageDataOnly: true, width, height };
-    const svg = await window.Plotly.toImage(host, options);
-    return svg.replace(
-      /<svg[^>]*>/,
-      (tag) => `${tag}<title>${escapeHtml(figure.description)}</title>`,
-    );
-  } finally {
-    window.close();
-  }
+  using page = await openPlotPage(bundleFor(figure.data));
+  const { document, Plotly } = page.window;
+  requireAttributes(Plotly, figure);
+  const host = document.getElementById("host");
+  // plotly changes the objects that it is given; the figure's own must stay as they are.
+  const { data, layout } = structuredClone({ data: figure.data, layout: figure.layout });
+  await Plotly.newPlot(host, data, { ...layout, width, height }, { staticPlot: true });
+  const svg = await Plotly.toImage(host, { format: "svg", imageDataOnly: true, width, height });
+  return svg.replace(
+    /<svg[^>]*>/,
+    (tag) => `${tag}<title>${escapeHtml(figure.description)}</title>`,
+  );
 }
 
 /**
@@ -80,12 +76,8 @@ export async function staticSvg(
  * @throws TypeError for those that plotly.js does not have.
  */
 export async function checkFigure(figure: FigureParts): Promise<void> {
-  const window = await openPlotWindow(bundleFor(figure.data));
-  try {
-    requireAttributes(window.Plotly, figure);
-  } finally {
-    window.close();
-  }
+  using page = await openPlotPage(bundleFor(figure.data));
+  requireAttributes(page.window.Plotly, figure);
 }
 
 /** The width and height that plotly.js draws. */
@@ -97,7 +89,9 @@ function requirePixels(size: unknown): void {
   );
 }
 
-async function openPlotWindow(bundle: PlotlyBundle): Promise<PlotWindow> {
+async function openPlotPage(
+  bundle: PlotlyBundle,
+): Promise<Disposable & { readonly window: PlotWindow }> {
   const [{ JSDOM }, source, canvas] = await Promise.all([
     loadPackage("jsdom", import(DOM_LIBRARY)),
     plotlySource(bundle),
@@ -108,7 +102,7 @@ async function openPlotWindow(bundle: PlotlyBundle): Promise<PlotWindow> {
   addMissingBrowserParts(window);
   Object.assign(window.HTMLCanvasElement.prototype, canvas);
   window.eval(source);
-  return window;
+  return { window, [Symbol.dispose]: () => window.close() };
 }
 
 function addMissingBrowserParts(window: PlotWindow): void {

@@ -70,41 +70,30 @@ function placedWithin(from: Box, element: MeasuredElement, outer: MeasuredElemen
   return placed;
 }
 
-/** Applies an SVG transform list, whose last step comes first. */
+/** Applies an SVG transform list, whose last step comes first: the upright box around what it gives. */
 function transformed(from: Box, transform: string): Box {
   const steps = [...transform.matchAll(/(translate|rotate)\(([^)]*)\)/g)].reverse();
   return steps.reduce((moving, [, kind, numbers = ""]) => {
     const [first = 0, second = 0, third = 0] = numbers.split(/[\s,]+/).map(Number);
-    return kind === "translate"
-      ? moved(moving, first, second)
-      : rotated(moving, { degrees: first, aboutX: second, aboutY: third });
+    const [cos, sin] = [Math.cos(first * Math.PI / 180), Math.sin(first * Math.PI / 180)];
+    return boxAround(
+      cornersOf(moving).map(({ x, y }) =>
+        kind === "translate" ? { x: x + first, y: y + second } : {
+          x: second + (x - second) * cos - (y - third) * sin,
+          y: third + (x - second) * sin + (y - third) * cos,
+        }
+      ),
+    );
   }, from);
 }
 
-function moved({ left, right, top, bottom }: Box, dx: number, dy: number): Box {
-  return box({ left: left + dx, right: right + dx, top: top + dy, bottom: bottom + dy });
-}
-
-/** Finds the upright box around a turned one. */
-function rotated(
-  from: Box,
-  { degrees, aboutX, aboutY }: { degrees: number; aboutX: number; aboutY: number },
-): Box {
-  const [cos, sin] = [Math.cos(degrees * Math.PI / 180), Math.sin(degrees * Math.PI / 180)];
-  const corners = [from.left, from.right].flatMap((x) =>
-    [from.top, from.bottom].map((y) => ({ x, y }))
-  );
-  const turned = corners.map(({ x, y }) => ({
-    x: aboutX + (x - aboutX) * cos - (y - aboutY) * sin,
-    y: aboutY + (x - aboutX) * sin + (y - aboutY) * cos,
-  }));
-  return boxAround(turned);
-}
-
 function union(boxes: readonly Box[]): Box {
-  const corners = boxes.filter(({ width }) => width > 0)
-    .flatMap(({ left, top, right, bottom }) => [{ x: left, y: top }, { x: right, y: bottom }]);
+  const corners = boxes.filter(({ width }) => width > 0).flatMap(cornersOf);
   return boxAround(corners.length === 0 ? [{ x: 0, y: 0 }] : corners);
+}
+
+function cornersOf({ left, right, top, bottom }: Box): { x: number; y: number }[] {
+  return [left, right].flatMap((x) => [top, bottom].map((y) => ({ x, y })));
 }
 
 function boxAround(points: readonly { readonly x: number; readonly y: number }[]): Box {

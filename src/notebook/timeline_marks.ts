@@ -70,9 +70,7 @@ export function cellNames(
 ): { readonly annotations: Partial<Annotations>[]; readonly lineCount: number } {
   const groups: NameGroup[] = [];
   for (const { name, x } of marks) {
-    const last = groups.at(-1);
-    if (last !== undefined && x < placeOf(last, end).right) last.names.push(name);
-    else groups.push({ names: [name], x });
+    groups.push({ names: [name], x });
     mergeLast(groups, end);
   }
   const labels = groups.map((group) => ({ ...placeOf(group, end), lines: linesOf(group) }));
@@ -86,7 +84,7 @@ export function cellNames(
   };
 }
 
-/** A label at the right edge begins further left, where another one may be. */
+/** Joins labels that lie on each other; one at the right edge begins further left than its mark. */
 function mergeLast(groups: NameGroup[], end: number): void {
   let last = groups.at(-1);
   let before = groups.at(-2);

@@ -122,8 +122,10 @@ export const lockedCalls = callGroup((machine) => {
       const place = { address: Number(address), byteLength: Number(byteLength) };
       requireValue(address !== 0n && byteLength > 0n && (flags & ~KNOWN_REGISTER_FLAGS) === 0);
       requireValue(place.address < HOST_END);
-      const known = memory.hostAllocations(place.address, place.byteLength);
-      requireValue(known.every(({ kind }) => kind === "registered"));
+      const known = memory.within(place.address, place.byteLength);
+      requireValue(
+        known.every((entry) => entry instanceof Allocation && entry.kind === "registered"),
+      );
       if (known.length > 0) refuse("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED");
       // Memory of other devices does not exist here.
       requireValue((flags & CU_MEMHOSTREGISTER.IOMEMORY) === 0);

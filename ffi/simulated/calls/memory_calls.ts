@@ -119,15 +119,18 @@ export const memoryCalls = callGroup((machine) => {
 });
 
 /** Throws when work that the host has not waited for uses a block that goes away. */
-export function requireIdle(machine: Machine, allocation: Allocation): void {
-  const access = allocation.storage.history.unobserved();
-  if (access === undefined && !allocation.storage.isNeeded) return;
+export function requireIdle(
+  machine: Machine,
+  block: Pick<Allocation, "storage" | "label" | "address">,
+): void {
+  const access = block.storage.history.unobserved();
+  if (access === undefined && !block.storage.isNeeded) return;
   const user = access === undefined
     ? "a queued copy"
     : `${access.call} on ${access.moment.timeline.label}`;
   machine.site.fail(
     "inUse",
-    `${user} still needs ${allocation.label} at ${hex(allocation.address)}; wait for it first`,
+    `${user} still needs ${block.label} at ${hex(block.address)}; wait for it first`,
   );
 }
 

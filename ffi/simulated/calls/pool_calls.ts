@@ -166,8 +166,7 @@ export const poolCalls = callGroup((machine) => {
         },
       });
       allocation.isFreed = true;
-      const free = pool?.expect(byteLength);
-      if (free !== undefined) free.operation = operation;
+      pool?.expect(byteLength, operation);
     },
     cuMemPoolCreate(handle, properties) {
       requirePools();
@@ -237,7 +236,7 @@ export const poolCalls = callGroup((machine) => {
         if (!isNear && !machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
         // Kernels that were launched before do not get the new access.
         machine.scheduler.runAll();
-        pool.setAccess(device.ordinal, flags);
+        pool.access.set(device.ordinal, flags);
       }
     },
     cuMemPoolGetAccess(flags, handle, location) {

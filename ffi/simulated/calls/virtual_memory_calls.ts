@@ -8,15 +8,15 @@ import {
   CUmemLocationType,
 } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
-import { hex, refuse, requireValue } from "../errors.ts";
+import { refuse, requireValue } from "../errors.ts";
 import { type Device, GRANULARITY_BYTES } from "../model/device.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
-import type { Machine } from "../model/machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../model/reservation.ts";
 import { describeMemory, SharedBytes } from "../model/shared_bytes.ts";
 import type { Rule } from "../stricter.ts";
 import { callGroup } from "./calls.ts";
 import { bytesOf, decodeList, giveHandle, put32, put64, requireCell } from "./cells.ts";
+import { requireIdle } from "./memory_calls.ts";
 import { isHostPlace } from "./pool_calls.ts";
 
 /** Properties of new physical memory. */
@@ -189,7 +189,8 @@ export const virtualMemoryCalls = callGroup((machine) => {
     },
     cuMemUnmap(address, byteLength) {
       for (const mapping of mappingsWithin(address, byteLength)) {
-        requireUnused(machine, mapping);
+        const { address: start, physical: { storage } } = mapping;
+        requireIdle(machine, { label: "the memory", address: start, storage });
         const reservation = reservationOf(address, byteLength);
         reservation.mappings.delete(mapping);
         reservation.version++;
@@ -220,16 +221,6 @@ export const virtualMemoryCalls = callGroup((machine) => {
 
 function isGranular(value: bigint): boolean {
   return value % BigInt(GRANULARITY_BYTES) === 0n;
-}
-
-function requireUnused(machine: Machine, mapping: Mapping): void {
-  const access = mapping.physical.storage.history.unobserved();
-  if (access === undefined) return;
-  machine.site.fail(
-    "inUse",
-    `${access.call} on ${access.moment.timeline.label} still needs the memory at ` +
-      `${hex(mapping.address)}; wait for it first`,
-  );
 }
 
 /** Rejects handle types of other systems, and that of a fabric, which is not set up. */

@@ -10,7 +10,7 @@ import { HostStorage } from "./host_storage.ts";
 import { Region, type Segment } from "./region.ts";
 import { type Mapping, Reservation } from "./reservation.ts";
 
-/** Each device owns this many addresses, the first ones belong to the host. */
+/** Addresses of each device and, before the first one's, of the host. */
 const ARENA_BYTES = 2 ** 48;
 /** With more devices a number could not hold every address. */
 export const MAX_DEVICES: number = 2 ** 53 / ARENA_BYTES - 1;
@@ -19,17 +19,16 @@ export const HOST_END: number = 2 ** 47;
 const ALIGNMENT_BYTES = 256;
 
 export class AddressSpace {
-  #site: CallSite;
-  #host = new AddressMap<Allocation>();
-  #arenas: { device: Device; next: number; entries: AddressMap<Allocation | Reservation> }[];
+  readonly #site: CallSite;
+  /** The host's, and then those of the devices. */
+  readonly #arenas: { next: number; readonly entries: AddressMap<Allocation | Reservation> }[];
 
   constructor(site: CallSite, devices: readonly Device[]) {
     this.#site = site;
-    this.#arenas = devices.map((device) => ({
-      device,
-      next: (device.ordinal + 1) * ARENA_BYTES,
-      entries: new AddressMap(),
-    }));
+    this.#arenas = Array.from(
+      { length: devices.length + 1 },
+      (_, at) => ({ next: at * ARENA_BYTES, entries: new AddressMap() }),
+    );
   }
 
   /** Picks addresses on a device that were never used. */
@@ -38,7 +37,7 @@ export class AddressSpace {
     byteLength: number,
     alignmentBytes: number = ALIGNMENT_BYTES,
   ): { address: number; byteLength: number } {
-    const arena = this.#arenas[device.ordinal] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
+    const arena = this.#arenas[device.ordinal + 1] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
     const address = roundUp(arena.next, alignmentBytes);
     if (address + byteLength > (device.ordinal + 2) * ARENA_BYTES) {
       refuse("CUDA_ERROR_OUT_OF_MEMORY");
@@ -48,14 +47,12 @@ export class AddressSpace {
   }
 
   add(entry: Allocation | Reservation): void {
-    if (entry.address >= HOST_END) this.#arenaOf(entry.address)?.entries.add(entry);
-    else if (entry instanceof Allocation) this.#host.add(entry);
+    this.#arenaOf(entry.address)?.entries.add(entry);
   }
 
   remove(entry: Allocation | Reservation): void {
     if (entry instanceof Allocation) entry.endSharing();
-    if (entry.address >= HOST_END) this.#arenaOf(entry.address)?.entries.delete(entry);
-    else if (entry instanceof Allocation) this.#host.delete(entry);
+    this.#arenaOf(entry.address)?.entries.delete(entry);
   }
 
   /** Finds the block that holds an address. */
@@ -77,13 +74,12 @@ export class AddressSpace {
     return entry instanceof Allocation && entry.address === address ? entry : undefined;
   }
 
-  /** Lists what is page-locked, registered or managed in a range of host memory. */
-  hostAllocations(address: number, byteLength: number): Allocation[] {
-    return [...this.#host.within(address, byteLength)];
+  /** Lists what lies in a range: of the host's memory what is page-locked, registered or managed. */
+  within(address: number, byteLength: number): (Allocation | Reservation)[] {
+    return [...this.#arenaOf(address)?.entries.within(address, byteLength) ?? []];
   }
 
   *allocations(): Generator<Allocation> {
-    yield* this.#host;
     for (const { entries } of this.#arenas) {
       for (const entry of entries) if (entry instanceof Allocation) yield entry;
     }
@@ -124,7 +120,6 @@ export class AddressSpace {
   }
 
   #entryAt(address: number): Allocation | Reservation | undefined {
-    if (address < HOST_END) return this.#host.at(address);
     return this.#arenaOf(address)?.entries.at(address);
   }
 
@@ -160,7 +155,7 @@ export class AddressSpace {
   }
 
   #arenaOf(address: number) {
-    return this.#arenas[Math.floor(address / ARENA_BYTES) - 1];
+    return this.#arenas[Math.floor(address / ARENA_BYTES)];
   }
 }
 

@@ -12,8 +12,8 @@ export class Context {
   readonly waits: HostWaits;
   /** Contexts whose memory this one may reach. */
   readonly peers: Set<Context> = new Set();
-  /** The last user has released the context, and no other has retained it since. */
-  isDestroyed = false;
+  /** Number of users; the context works while it has some. */
+  userCount = 0;
 
   constructor(device: Device, handle: bigint, waits: HostWaits) {
     this.device = device;
@@ -21,10 +21,9 @@ export class Context {
     this.waits = waits;
   }
 
-  /** Ends all use of the context, until it is retained again. */
-  close(): void {
-    this.isDestroyed = true;
-    this.peers.clear();
+  /** The last user has released the context, and no other has retained it since. */
+  get isDestroyed(): boolean {
+    return this.userCount === 0;
   }
 }
 

@@ -50,7 +50,7 @@ export class Machine {
   /** All pools, and destroyed ones while their memory is in use. */
   readonly pools: Set<MemoryPool>;
   #graphMemory: Map<Device, GraphMemory>;
-  #primaries = new Map<Device, { context: Context; userCount: number }>();
+  #primaries = new Map<Device, Context>();
   #streams = new Map<Context, StreamGroup>();
   #handles = new Map<bigint, { item: object; owner: Context | undefined }>();
   #nextHandle = FIRST_HANDLE;
@@ -153,24 +153,18 @@ export class Machine {
 
   /** Adds a user of a device's primary context, which is made for the first user. */
   retain(device: Device): Context {
-    const primary = this.#primaries.getOrInsertComputed(device, () => ({
-      context: this.register((handle) => new Context(device, handle, this.waits)),
-      userCount: 0,
-    }));
-    primary.userCount++;
-    primary.context.isDestroyed = false;
-    return primary.context;
+    const make = () => this.register((handle) => new Context(device, handle, this.waits));
+    const context = this.#primaries.getOrInsertComputed(device, make);
+    context.userCount++;
+    return context;
   }
 
   /** Removes a user of a device's primary context; the last one empties it, and its handle stays. */
   release(device: Device): void {
-    const primary = this.#primaries.get(device);
-    if (primary === undefined || primary.userCount === 0) {
-      return refuse("CUDA_ERROR_INVALID_CONTEXT");
-    }
-    primary.userCount--;
-    const { context } = primary;
-    if (primary.userCount === 0) this.synchronizeBefore(context, () => this.#destroy(context));
+    const context = this.#primaries.get(device);
+    if (context === undefined || context.isDestroyed) return refuse("CUDA_ERROR_INVALID_CONTEXT");
+    if (context.userCount > 1) context.userCount--;
+    else this.synchronizeBefore(context, () => this.#destroy(context));
   }
 
   /** Runs all work of a context, as a host that waits for it; throws the first mistake when all is run. */
@@ -257,8 +251,9 @@ export class Machine {
     for (const [handle, { owner }] of this.#handles) if (owner === context) this.forget(handle);
     this.graphMemory(context.device).trim();
     this.noticeFrees(context);
-    context.close();
+    context.userCount = 0;
+    context.peers.clear();
     this.streamsOf(context).clear();
-    for (const { context: other } of this.#primaries.values()) other.peers.delete(context);
+    for (const other of this.#primaries.values()) other.peers.delete(context);
   }
 }

@@ -18,11 +18,10 @@ type PoolOptions = Partial<
 >;
 
 /** A queued free, until a wait of the host tells its pool that it is done. */
-export interface UnnoticedFree {
+interface UnnoticedFree {
   /** Bytes of it that the pool has not handed out again. */
   byteLength: number;
-  /** The queued free; undefined only while it is being queued. */
-  operation: Operation | undefined;
+  readonly operation: Operation;
 }
 
 export class MemoryPool {
@@ -48,12 +47,13 @@ export class MemoryPool {
   readonly handleTypes: number;
   /** The file that other processes open; made when that is first asked for. */
   shared: SharedBytes | undefined;
+  /** Rights of devices to memory that is elsewhere, by number. */
+  readonly access: Map<number, number> = new Map();
   /** Number of the pool in the process that has it; undefined for a pool of this process. */
   readonly importedId: string | undefined;
   #lostBytes = 0;
   #freedBytes = 0;
   #frees = new Set<UnnoticedFree>();
-  #access = new Map<number, number>();
 
   /** Makes an empty pool, of device memory unless told; a maximum of 0 means no limit. */
   constructor(device: Device, handle: bigint, options: PoolOptions = {}) {
@@ -84,7 +84,7 @@ export class MemoryPool {
   take(byteLength: number, stream: Stream): Operation[] {
     const usedBytes = this.usedBytes + byteLength;
     if (!this.#fits(usedBytes)) refuse("CUDA_ERROR_OUT_OF_MEMORY");
-    this.#reuse(usedBytes, ({ operation }) => operation?.stream === stream || operation?.isDone);
+    this.#reuse(usedBytes, ({ operation }) => operation.stream === stream || operation.isDone);
     const isGrown = this.#fits(usedBytes + this.#freedBytes);
     const reused = isGrown ? [] : this.#reuse(usedBytes, () => true);
     this.#grow(usedBytes + this.#freedBytes);
@@ -93,20 +93,18 @@ export class MemoryPool {
     return reused;
   }
 
-  /** Notes a free that is being queued. */
-  expect(byteLength: number): UnnoticedFree {
-    const free: UnnoticedFree = { byteLength, operation: undefined };
-    this.#frees.add(free);
+  /** Notes a free that is queued. */
+  expect(byteLength: number, operation: Operation): void {
+    this.#frees.add({ byteLength, operation });
     this.#freedBytes += byteLength;
     this.usedBytes -= byteLength;
-    return free;
   }
 
   /** Learns which frees are done, among those that the host has waited for, and releases what is unused. */
   notice(isWaitedFor: (free: Operation) => boolean): void {
     for (const free of this.#frees) {
-      const { operation } = free;
-      if (operation?.isDone && isWaitedFor(operation)) this.#forget(free, free.byteLength);
+      const { operation, byteLength } = free;
+      if (operation.isDone && isWaitedFor(operation)) this.#forget(free, byteLength);
     }
     this.trim(this.isDestroyed ? 0 : this.releaseThresholdBytes);
   }
@@ -129,17 +127,13 @@ export class MemoryPool {
   /** Returns the access rights of a device; where the memory is, all rights are there from the start. */
   accessOf(ordinal: number): number {
     const isHome = this.kind !== "managed" && ordinal === this.device.ordinal;
-    return isHome ? 3 : this.#access.get(ordinal) ?? 0;
+    return isHome ? 3 : this.access.get(ordinal) ?? 0;
   }
 
   /** Returns the devices that may touch the memory now, by number. */
   get openTo(): ReadonlySet<number> {
-    const others = this.#access.keys().filter((ordinal) => this.accessOf(ordinal) !== 0);
+    const others = this.access.keys().filter((ordinal) => this.accessOf(ordinal) !== 0);
     return new Set([this.device.ordinal, ...others]);
-  }
-
-  setAccess(ordinal: number, flags: number): void {
-    this.#access.set(ordinal, flags);
   }
 
   /** Returns the number of bytes to reserve for a number of used bytes. */
@@ -159,13 +153,13 @@ export class MemoryPool {
    * Hands out freed memory again, until a number of used bytes fits into what is reserved; returns the
    * frees that are not done.
    */
-  #reuse(usedBytes: number, isReusable: (free: UnnoticedFree) => boolean | undefined): Operation[] {
+  #reuse(usedBytes: number, isReusable: (free: UnnoticedFree) => boolean): Operation[] {
     const reused: Operation[] = [];
     for (const free of this.#frees) {
       const missing = usedBytes + this.#freedBytes - this.reservedBytes;
       if (missing <= 0) break;
       if (!isReusable(free)) continue;
-      if (free.operation?.isDone === false) reused.push(free.operation);
+      if (!free.operation.isDone) reused.push(free.operation);
       this.#forget(free, Math.min(missing, free.byteLength));
     }
     return reused;

@@ -33,7 +33,7 @@ export class Scheduler {
   /** Number of operations that have not run. */
   get queuedCount(): number {
     let count = 0;
-    for (const { length } of this.#busy) count += length;
+    for (const { operations } of this.#busy) count += operations.length;
     return count;
   }
 
@@ -72,9 +72,9 @@ export class Scheduler {
       queuedAtSeconds: this.#nowSeconds,
       work: { ...work, after },
     });
-    stream.push(operation);
+    stream.operations.push(operation);
     this.#busy.add(stream);
-    if (stream.length > QUEUE_LENGTH) this.#advance(operation);
+    if (stream.operations.length > QUEUE_LENGTH) this.#advance(operation);
     return operation;
   }
 
@@ -207,7 +207,7 @@ export class Scheduler {
     if (work.engine !== undefined) work.engine.freeAtSeconds = operation.finishedAtSeconds;
     // Done before it runs: an operation that fails must not fail again on every later wait.
     operation.work = undefined;
-    stream.shift();
+    stream.operations.shift();
     if (stream.head === undefined) {
       this.#busy.delete(stream);
       // The default stream follows the blocking ones: those stay until the host has waited.

@@ -62,12 +62,12 @@ export class Stream {
   readonly role: StreamRole;
   /** Order of the stream's operations against those of others. */
   readonly timeline: Timeline;
+  /** The operations that have not run, oldest first. */
+  readonly operations: Operation[] = [];
   /** Virtual time at which the last operation that ran has ended. */
   atSeconds = 0;
   /** It was destroyed, so that it accepts no more work. */
   isDestroyed = false;
-  #operations: Operation[] = [];
-  #head = 0;
 
   /** Makes an empty stream; messages call it by its handle unless it has a name. */
   constructor(group: StreamGroup, handle: bigint, role: StreamRole, name = nameOf(handle, role)) {
@@ -91,28 +91,12 @@ export class Stream {
 
   /** Returns the operation to run next. */
   get head(): Operation | undefined {
-    return this.#operations[this.#head];
-  }
-
-  get length(): number {
-    return this.#operations.length - this.#head;
+    return this.operations[0];
   }
 
   /** Returns the operation that was queued last, while it is not done. */
   get tail(): Operation | undefined {
-    return this.length > 0 ? this.#operations.at(-1) : undefined;
-  }
-
-  push(operation: Operation): void {
-    this.#operations.push(operation);
-  }
-
-  shift(): void {
-    this.#head++;
-    // Dropping the done half now and then keeps a queue that never empties from growing.
-    if (this.#head < 64 || this.#head * 2 < this.#operations.length) return;
-    this.#operations = this.#operations.slice(this.#head);
-    this.#head = 0;
+    return this.operations.at(-1);
   }
 }
 
