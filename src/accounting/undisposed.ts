@@ -26,10 +26,18 @@ export class Undisposed {
   /** Called with each block that was collected. */
   readonly listeners: Set<(block: LostBlock) => void> = new Set();
   readonly #reported = new Set<string>();
+  #count = 0;
+  #byteLength = 0;
+
   /** Number of blocks so far. */
-  count = 0;
+  get count(): number {
+    return this.#count;
+  }
+
   /** Bytes that they held together. */
-  byteLength = 0;
+  get byteLength(): number {
+    return this.#byteLength;
+  }
 
   /**
    * Counts a block of a context, `owner`, and warns when it is the first one of its place, or of its kind when the place
@@ -39,8 +47,8 @@ export class Undisposed {
   note(block: LostBlock, owner?: object): void {
     const { name, kind, byteLength, origin } = block;
     for (const listener of this.listeners) listener(block);
-    this.count++;
-    this.byteLength += byteLength;
+    this.#count++;
+    this.#byteLength += byteLength;
     const source = origin ?? kind;
     if (byteLength === 0 || this.#reported.has(source)) return;
     this.#reported.add(source);

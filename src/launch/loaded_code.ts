@@ -64,8 +64,7 @@ export class LoadedCode implements KernelCode {
   readonly #handle: bigint;
   readonly #functions = new Map<string, KernelFunction>();
   #holderCount = 0;
-  /** It is unloaded as soon as nothing holds it; only the code itself sets it. */
-  released = false;
+  #released = false;
 
   /**
    * Loads an image (cuLibraryLoadData, cuModuleLoadDataEx).
@@ -87,6 +86,10 @@ export class LoadedCode implements KernelCode {
   /** The label, or the number. */
   get name(): string {
     return this.label === undefined ? `#${this.id}` : visibleText(this.label);
+  }
+
+  get released(): boolean {
+    return this.#released;
   }
 
   /**
@@ -128,17 +131,20 @@ export class LoadedCode implements KernelCode {
   /** Keeps the code loaded until the result is disposed. */
   hold(): Disposable {
     this.#holderCount++;
+    let isHeld = true;
     return {
       [Symbol.dispose]: () => {
-        if (--this.#holderCount === 0 && this.released) this.#unload();
+        if (!isHeld) return;
+        isHeld = false;
+        if (--this.#holderCount === 0 && this.#released) this.#unload();
       },
     };
   }
 
   /** Unloads the code once the GPU is done with it and nothing holds it; a second call does nothing. */
   release(): void {
-    if (this.released) return;
-    this.released = true;
+    if (this.#released) return;
+    this.#released = true;
     if (this.#holderCount === 0) this.#unload();
   }
 

@@ -39,8 +39,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   #usedBytes = 0;
   #pendingBytes = 0;
   #freeBytes = 0;
-  /** It keeps nothing from now on. */
-  released = false;
+  #released = false;
 
   /**
    * Starts empty, listed as a cache of its context, and keeps at most `keepBytes`. A pool that ends with
@@ -82,10 +81,15 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     return this.#freeBytes + this.#pendingBytes;
   }
 
+  /** Tells whether it keeps nothing from now on. */
+  get released(): boolean {
+    return this.#released;
+  }
+
   /** Hands out a block of at least that size, a kept one when one is little larger. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
     requireBytes(byteLength);
-    if (this.released) throw new DisposedError("PooledPinnedHostMemoryResource");
+    if (this.#released) throw new DisposedError("PooledPinnedHostMemoryResource");
     this.context.sweep();
     // The driver pins whole pages, so rounding up to one takes no more memory.
     const wanted = roundUp(byteLength, pageBytes());
@@ -131,8 +135,8 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
 
   /** Gives everything back; blocks in use go back when they are freed. */
   release(): void {
-    if (this.released) return;
-    this.released = true;
+    if (this.#released) return;
+    this.#released = true;
     this.#finishRelease();
   }
 
@@ -170,7 +174,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   #keep(address: bigint, size: number): void {
     this.#free.getOrInsertComputed(size, () => []).push(address);
     this.#freeBytes += size;
-    if (this.released) this.#finishRelease();
+    if (this.#released) this.#finishRelease();
     else if (this.#freeBytes > this.#keepBytes) this.trim(this.#keepBytes);
   }
 

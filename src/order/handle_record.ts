@@ -36,11 +36,9 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly createdAt: number = timeOfMaking(this.byteLength);
   readonly handle: bigint;
   readonly #fields: HandleFields;
-  /** It was given back or away; only the record itself sets it. */
-  released = false;
+  #released = false;
   #isLost = false;
-  /** The driver's object is destroyed: postponed calls keep it for a while. */
-  isDestroyed = false;
+  #isDestroyed = false;
   #holderCount = 0;
 
   /** Records a handle of `owner`; when `owner` is garbage-collected, the handle is released. */
@@ -53,6 +51,10 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.stack = ledger.origins.find(this.byteLength, this.createdAt);
     this.scope = ledger.add(this);
     watch(owner, this);
+  }
+
+  get released(): boolean {
+    return this.#released;
   }
 
   get origin(): string | undefined {
@@ -71,8 +73,8 @@ export class HandleRecord implements LedgerEntry, Owner {
 
   /** Leaves the handle to somebody else, who destroys it. */
   giveAway(): void {
-    if (this.released) return;
-    this.released = true;
+    if (this.#released) return;
+    this.#released = true;
     unwatch(this);
     const { context } = this.#fields;
     context.ledger.remove(this);
@@ -85,20 +87,25 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.release();
   }
 
+  /** Tells whether the driver's object is destroyed: postponed calls keep it for a while. */
+  get isDestroyed(): boolean {
+    return this.#isDestroyed;
+  }
+
   /** Keeps the handle for a postponed call, until the result is disposed. */
   hold(): Disposable {
     this.#holderCount++;
     return {
       [Symbol.dispose]: () => {
-        if (--this.#holderCount === 0 && this.released) this.#end();
+        if (--this.#holderCount === 0 && this.#released) this.#end();
       },
     };
   }
 
   /** Destroys the handle once no postponed call needs it; reports a failure and never throws. */
   release(): void {
-    if (this.released) return;
-    this.released = true;
+    if (this.#released) return;
+    this.#released = true;
     unwatch(this);
     this.#fields.context.ledger.remove(this);
     if (this.#holderCount === 0) this.#end();
@@ -109,7 +116,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     releaseAll(context.driver, `${this.kind} ${this.name}`, [
       () => beforeEnd?.(this.#isLost),
       () => {
-        this.isDestroyed = true;
+        this.#isDestroyed = true;
         destroy(this.handle);
       },
       () => context.sweepSome(),

@@ -35,7 +35,7 @@ export class CallFailure {
   /** The failure that threw last. */
   static #last: CallFailure | undefined;
   readonly #error: unknown;
-  isTold = false;
+  #isTold = false;
 
   constructor(error: unknown) {
     this.#error = error;
@@ -45,14 +45,18 @@ export class CallFailure {
   static of(error: unknown): CallFailure {
     const last = CallFailure.#last;
     if (last === undefined || last.#error !== error) return new CallFailure(error);
-    last.isTold = false;
+    last.#isTold = false;
     return last;
+  }
+
+  get isTold(): boolean {
+    return this.#isTold;
   }
 
   /** Throws the error, unless the program was told. */
   tell(): void {
-    if (this.isTold) return;
-    this.isTold = true;
+    if (this.#isTold) return;
+    this.#isTold = true;
     CallFailure.#last = this;
     throw this.#error;
   }
@@ -71,8 +75,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** The handle means this stream only while its context is current, on this thread. */
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
-  /** Bytes freed on it that pools have not given back; only the queue itself sets them. */
-  freedBytes = 0;
+  #freedBytes = 0;
   /** Work to do once pools have noticed the frees. */
   #afterFrees: (() => void)[] = [];
   /** Threads that block until its work is done. */
@@ -82,8 +85,8 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   #failure: CallFailure | undefined;
   /** A mark at the end of the queue, for other streams to wait for; made when first needed. */
   #end: Fence | undefined;
-  /** Another library queues work from a thread of its own, so that nothing else may be queued. */
-  isLent = false;
+  /** Another library queues work from a thread of its own. */
+  #isLent = false;
   /** Ends a capture that the driver could not end. */
   #endCapture: (() => void) | undefined;
   /** Something comes before each use of the handle. */
@@ -129,6 +132,11 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** Tells whether the stream is gone and its work is known to be done, so that nothing needs to wait. */
   get isOver(): boolean {
     return this.isGone && this.#end === undefined;
+  }
+
+  /** Tells whether another library queues work on it, so that nothing else may be queued. */
+  get isLent(): boolean {
+    return this.#isLent;
   }
 
   /** Tells whether the GPU has passed the mark at its end; while it is lent, all work before. */
@@ -251,18 +259,23 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
    */
   lend(): Disposable {
     this.#markEnd();
-    this.isLent = true;
-    return { [Symbol.dispose]: () => void (this.isLent = false) };
+    this.#isLent = true;
+    return { [Symbol.dispose]: () => void (this.#isLent = false) };
+  }
+
+  /** Bytes freed on it that pools have not given back. */
+  get freedBytes(): number {
+    return this.#freedBytes;
   }
 
   /** Notes that a free was queued on it; `after`, which never throws, runs once pools have noticed it. */
   noteFreed(byteLength: number, after?: () => void): void {
     const { freed } = this.context;
-    if (this.freedBytes === 0) {
+    if (this.#freedBytes === 0) {
       freed.streams.add(this);
       this.context.watchFreed();
     }
-    this.freedBytes += byteLength;
+    this.#freedBytes += byteLength;
     freed.byteLength += byteLength;
     if (after === undefined) return;
     this.#afterFrees.push(after);
@@ -273,7 +286,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   noticeFrees(): void {
     const { driver } = this.context;
     if (this.isGone) return this.isEndPassed ? this.waitForFrees() : undefined;
-    if (isCaptured(this) || this.isLent || !this.isIdle) return;
+    if (isCaptured(this) || this.#isLent || !this.isIdle) return;
     driver.check(driver.api.cuStreamSynchronize(this.handle), "cuStreamSynchronize");
     this.#mayBeBusy = false;
     this.forgetFrees();
@@ -288,12 +301,12 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   }
 
   /** Takes note that pools have noticed the frees on it: all, or those of a wait that began with fewer. */
-  forgetFrees(byteLength: number = this.freedBytes): void {
+  forgetFrees(byteLength: number = this.#freedBytes): void {
     const { freed } = this.context;
-    const noticedBytes = Math.min(byteLength, this.freedBytes);
-    this.freedBytes -= noticedBytes;
+    const noticedBytes = Math.min(byteLength, this.#freedBytes);
+    this.#freedBytes -= noticedBytes;
     freed.byteLength -= noticedBytes;
-    if (this.freedBytes > 0) return;
+    if (this.#freedBytes > 0) return;
     freed.delete(this);
     freed.awaitedCount -= this.#afterFrees.length;
     for (const after of this.#afterFrees.splice(0)) after();
@@ -303,7 +316,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   async synchronize(): Promise<void> {
     if (!isSoon(() => this.isIdle)) {
       await waitForGpu(() => this.isIdle, () => this.#waitElsewhere());
-    } else if (this.freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
+    } else if (this.#freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
     this.context.endWait();
     await this.context.returning;
   }
@@ -358,7 +371,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Destroys the mark at the end of the queue; pools learn of the frees before it. */
   dropEnd(): void {
-    if (this.freedBytes > 0) succeeds(() => this.#end?.waitSync());
+    if (this.#freedBytes > 0) succeeds(() => this.#end?.waitSync());
     this.forgetFrees();
     this.#end?.dispose();
     this.#end = undefined;
@@ -403,7 +416,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   async #waitElsewhere(): Promise<void> {
     const { driver } = this.context;
     if (this.#isDefaultHandle) return await this.#waitForFence();
-    const freedBytes = this.freedBytes;
+    const freedBytes = this.#freedBytes;
     this.#waitingThreads++;
     let status: number;
     try {
@@ -434,7 +447,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Moves the end mark to the end of the queue, unless the stream is gone, captured or lent. */
   #markEnd(): Fence | undefined {
-    if (this.isGone || this.isLent || isCaptured(this)) return this.#end;
+    if (this.isGone || this.#isLent || isCaptured(this)) return this.#end;
     if (this.#needsEntry) this.#enter();
     if (this.#end === undefined) this.#end = Fence.behind(this.context, this.key);
     else this.#end.set(this.key);

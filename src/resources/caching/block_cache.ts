@@ -51,8 +51,7 @@ export class BlockCache implements MemoryCache, Owner {
   #usedUnits = 0;
   /** The memory that the upstream gave. */
   readonly segments: MemoryCounters = new MemoryCounters();
-  /** It keeps nothing from now on. */
-  released = false;
+  #released = false;
 
   /** Starts without memory, listed as a cache of its context; its segments have `limitBytes` at most. */
   constructor(upstream: MemoryResource, limitBytes: number) {
@@ -91,10 +90,15 @@ export class BlockCache implements MemoryCache, Owner {
     return units * UNIT_BYTES;
   }
 
+  /** Tells whether it keeps nothing from now on. */
+  get released(): boolean {
+    return this.#released;
+  }
+
   /** Hands out a block for work that is queued on `stream` afterwards. */
   allocate(byteLength: number, stream: CudaStream): bigint {
     requireBytes(byteLength);
-    if (this.released) throw new DisposedError("CachingResourceAdaptor");
+    if (this.#released) throw new DisposedError("CachingResourceAdaptor");
     if (byteLength > this.#largestBytes) throw this.#limitError(byteLength);
     const unitCount = unitsOf(byteLength);
     const { small, large } = this.#blocksOf(stream);
@@ -117,7 +121,7 @@ export class BlockCache implements MemoryCache, Owner {
     this.#usedUnits -= block.unitCount;
     const home = block.segment.isSmall ? small : large;
     home.merge(block);
-    if (this.released) this.#finishRelease();
+    if (this.#released) this.#finishRelease();
   }
 
   /** Gives back segments that nothing uses, until at most `keepBytes` are kept; never throws. */
@@ -132,8 +136,8 @@ export class BlockCache implements MemoryCache, Owner {
 
   /** Gives back all free memory now, and the rest as soon as it is freed. */
   release(): void {
-    if (this.released) return;
-    this.released = true;
+    if (this.#released) return;
+    this.#released = true;
     this.#finishRelease();
   }
 
