@@ -38,25 +38,19 @@ export class CellRuns {
 
   /** Returns the run that created an object; undefined when it is unknown. */
   ofObject(id: number): CellRun | undefined {
-    return this.#runThatEnds((end) => end.lastId >= id);
+    return this.#runBehind((end) => end.lastId < id);
   }
 
   /** Returns the run at a time, in milliseconds since the program's start. */
   at(time: number): CellRun | undefined {
-    return this.#runThatEnds((end) => end.time >= time);
+    return this.#runBehind((end) => end.time < time);
   }
 
-  /** Finds the first end for which `fits` is true, by halves: it is false for all before it. */
-  #runThatEnds(fits: (end: CellEnd) => boolean): CellRun | undefined {
-    let [low, high] = [0, this.#ends.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const end = this.#ends[middle];
-      if (end !== undefined && fits(end)) high = middle;
-      else low = middle + 1;
-    }
-    const before = this.#ends[low - 1]?.number;
-    const own = this.#ends[low]?.number ?? (before === undefined ? undefined : before + 1);
+  /** Returns the run behind the last of the earlier ends. */
+  #runBehind(isEarlier: (end: CellEnd) => boolean): CellRun | undefined {
+    const at = this.#ends.findLastIndex(isEarlier);
+    const before = this.#ends[at]?.number;
+    const own = this.#ends[at + 1]?.number ?? (before === undefined ? undefined : before + 1);
     if (own === undefined) return undefined;
     return { first: Math.min(own, before === undefined ? own : before + 1), last: own };
   }

@@ -1,72 +1,41 @@
 // Memory that was released while queued work, a transfer or a graph still uses it: the program
-// cannot reach it any more, and the device does not have it back yet.
+// cannot reach it any more, and the device does not have it back yet. Some of it is lost for ever.
 
-import {
-  type Ledger,
-  type LiveKind,
-  type MemoryCache,
-  type MemoryPlace,
-  placeOf,
-} from "./ledger.ts";
-
-export interface KeptBlock {
-  readonly kind: LiveKind;
-  readonly byteLength: number;
-}
-
-/** By class, ledger and place. */
-const known = new Map<unknown, WeakMap<Ledger, Map<MemoryPlace, HeldMemory>>>();
+import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.ts";
 
 /** Memory of one place that nobody can use; it counts as cached there. */
-abstract class HeldMemory implements MemoryCache {
-  abstract readonly name: string;
+class HeldMemory implements MemoryCache {
+  readonly name: string;
   readonly kind: LiveKind;
   byteLength = 0;
 
-  constructor(kind: LiveKind) {
+  constructor(name: string, kind: LiveKind) {
+    this.name = name;
     this.kind = kind;
-  }
-
-  /** Returns the memory in the place where memory of a kind lies. */
-  static of<H extends HeldMemory>(
-    this: new (kind: LiveKind) => H,
-    ledger: Ledger,
-    kind: LiveKind,
-  ): H {
-    const places = known.getOrInsertComputed(this, () => new WeakMap())
-      .getOrInsertComputed(ledger, () => new Map());
-    const memory = places.getOrInsertComputed(placeOf(kind), () => new this(kind));
-    ledger.caches.add(memory);
-    return memory as H;
   }
 
   /** Does nothing: it cannot be released. */
   trim(): void {}
 }
 
-/** Blocks kept in one place, because they are in use. */
-export class KeptMemory extends HeldMemory {
-  readonly name = "work under way";
-  /** Bytes that each block held when it was released. */
-  readonly #blocks = new Map<KeptBlock, number>();
+/** By ledger, and by name and place. */
+const known = new WeakMap<Ledger, Map<string, HeldMemory>>();
 
-  /** Adds a block that was released and is kept. */
-  add(block: KeptBlock): void {
-    this.#blocks.set(block, block.byteLength);
-    this.byteLength += block.byteLength;
-  }
-
-  delete(block: KeptBlock): void {
-    this.byteLength -= this.#blocks.get(block) ?? 0;
-    this.#blocks.delete(block);
-  }
+/** Released blocks that are still in use, in the place where memory of a kind lies. */
+export function keptMemory(ledger: Ledger, kind: LiveKind): HeldMemory {
+  return heldMemory("work under way", ledger, kind);
 }
 
-/** Memory that can never be released. */
-export class LostMemory extends HeldMemory {
-  readonly name = "no one: lost";
+/** Memory that can never be released, in the place where memory of a kind lies. */
+export function lostMemory(ledger: Ledger, kind: LiveKind): HeldMemory {
+  return heldMemory("no one: lost", ledger, kind);
+}
 
-  add(byteLength: number): void {
-    this.byteLength += byteLength;
-  }
+function heldMemory(name: string, ledger: Ledger, kind: LiveKind): HeldMemory {
+  const memories = known.getOrInsertComputed(ledger, () => new Map());
+  return memories.getOrInsertComputed(`${name} ${placeOf(kind)}`, () => {
+    const memory = new HeldMemory(name, kind);
+    ledger.caches.add(memory);
+    return memory;
+  });
 }

@@ -99,10 +99,11 @@ export interface MemoryCache {
   trim(): void;
 }
 
-/** Memory of a device that a library holds for the program, as far as that is known. */
-export interface LibraryMemory {
-  /** Name for reports. */
+/** Memory of the device that a library holds for the program; it counts as others'. */
+export interface LibraryUsage {
+  /** Name of the library, and of what it serves. */
   readonly name: string;
+  /** Bytes by which the device's free memory shrank when the library started. */
   readonly byteLength: number;
 }
 
@@ -141,7 +142,7 @@ export class Ledger {
   /** Memory kept for reuse; not counted as live. */
   readonly caches: Set<MemoryCache> = new Set();
   /** Memory of the device that libraries hold for the program; reports list it. */
-  readonly libraries: Set<LibraryMemory> = new Set();
+  readonly libraries: Set<LibraryUsage> = new Set();
   /** Live memory on the device. */
   readonly device: MemoryCounters = new MemoryCounters();
   /** Live memory on the host: page-locked, mapped and registered. */

@@ -40,7 +40,7 @@ export class TrackRecord extends MemoryCounters {
   }
 
   /** Ends the track, also because nothing can reach it any more; a second call does nothing. */
-  lose(): void {
+  release(): void {
     const leave = this.#leave;
     this.#leave = undefined;
     leave?.(this);
@@ -98,7 +98,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
 
   /** Ends the track; a second call does nothing. */
   dispose(): void {
-    this.#record.lose();
+    this.#record.release();
   }
 
   /** Same as {@link MemoryTrack.dispose}, for `using`. */

@@ -63,26 +63,13 @@ const traces = Error as unknown as StackTraces;
 
 /** Decides which objects know their origin, and finds it. */
 export class OriginFinder {
-  #detail = defaultDetail();
+  detail: OriginDetail = defaultDetail();
   #left = BURST;
   #filledAt = 0;
 
-  get detail(): OriginDetail {
-    return this.#detail;
-  }
-
-  /**
-   * Sets the amount of detail.
-   *
-   * @throws TypeError when the choice is unknown.
-   */
-  choose(detail: OriginDetail): void {
-    this.#detail = checkDetail(detail);
-  }
-
   /** Finds the places on the stack for a block made at `now` (Date.now), nearest first. */
   find(byteLength: number, now: number): readonly string[] | undefined {
-    const detail = this.#detail;
+    const { detail } = this;
     if (detail === "sampled") {
       if (byteLength < MIN_BYTES || !this.#takeSample(now)) return undefined;
     } else if (detail === "none") {
@@ -107,15 +94,11 @@ export class OriginFinder {
 /** Returns the value of VRAMKIT_ORIGINS, or else the default for this program. */
 function defaultDetail(): OriginDetail {
   const chosen = readVariable("VRAMKIT_ORIGINS");
-  if (chosen !== undefined) return checkDetail(chosen);
-  return inNotebook() ? "line" : "sampled";
-}
-
-function checkDetail(detail: string): OriginDetail {
-  const known = DETAILS.find((name) => name === detail);
+  if (chosen === undefined) return inNotebook() ? "line" : "sampled";
+  const known = DETAILS.find((name) => name === chosen);
   if (known !== undefined) return known;
   throw new TypeError(
-    `Cannot record origins as "${detail}": expected "none", "sampled", "line" or "stack"`,
+    `Cannot record origins as "${chosen}": expected "none", "sampled", "line" or "stack"`,
   );
 }
 

@@ -96,14 +96,17 @@ export class Timeline implements Iterable<TimelineEvent> {
 
   /** The events with the places where their objects were made. */
   #placed(): PlacedEvent[] {
-    return this.#inOrder().map(({ time, record }) => ({
-      stack: undefined,
-      ...record,
-      timeSeconds: sinceEpoch(time) / 1000,
-      cell: cellNameAt(time),
-      address: formatAddress(record.address),
-      stream: formatAddress(record.stream),
-    }));
+    return this.#inOrder().map(({ time, record }) => {
+      const run = cellRuns.at(time);
+      return {
+        stack: undefined,
+        ...record,
+        timeSeconds: sinceEpoch(time) / 1000,
+        cell: run && nameOfRun(run),
+        address: formatAddress(record.address),
+        stream: formatAddress(record.stream),
+      };
+    });
   }
 
   /** Iterates over the events, oldest first. */
@@ -169,11 +172,6 @@ export class Timeline implements Iterable<TimelineEvent> {
     const oldest = this.droppedCount === 0 ? 0 : this.#recordedCount % this.#eventCount;
     return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
-}
-
-function cellNameAt(time: number): string | undefined {
-  const run = cellRuns.at(time);
-  return run && nameOfRun(run);
 }
 
 /** Milliseconds since 1970, finer than Date.now(). */

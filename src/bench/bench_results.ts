@@ -66,25 +66,21 @@ export function parseBenchRun(text: string): BenchRun {
   return { runtime: String(runtime), cpu: String(cpu), speeds, failures, otherCount };
 }
 
-/**
- * Finds the benches that got slower: their fastest measurement is below the speed that three
- * quarters of the earlier ones reached. Compares only the same bench on the same device.
- */
-export function findSlowdowns(
-  before: BenchRun,
-  now: BenchRun,
-): Readonly<Record<"before" | "now", BenchSpeed>>[] {
+/** A bench of two runs, on the same device. */
+export type ComparedBench = Readonly<Record<"before" | "now", BenchSpeed>>;
+
+/** Finds the benches that both runs have. */
+export function compareRuns(before: BenchRun, now: BenchRun): ComparedBench[] {
   const earlier = new Map(before.speeds.map((speed) => [speedKey(speed), speed]));
   return now.speeds.flatMap((speed) => {
     const old = earlier.get(speedKey(speed));
-    return old !== undefined && speed.fastest < old.usual ? [{ before: old, now: speed }] : [];
+    return old === undefined ? [] : [{ before: old, now: speed }];
   });
 }
 
-/** Counts the benches of a run that another one has as well. */
-export function countShared(before: BenchRun, now: BenchRun): number {
-  const earlier = new Set(before.speeds.map(speedKey));
-  return now.speeds.filter((speed) => earlier.has(speedKey(speed))).length;
+/** Tells whether the fastest measurement is below the speed that three quarters of the earlier ones reached. */
+export function isSlower({ before, now }: ComparedBench): boolean {
+  return now.fastest < before.usual;
 }
 
 function speedKey({ name, byteLength, direction, device }: BenchSpeed): string {

@@ -8,7 +8,7 @@ import { formatBytes, messageOf } from "../words/format.ts";
 import { describeParseError } from "../words/parse_error.ts";
 import { formatTable } from "../words/text_table.ts";
 import { benchFigure, SIMULATED } from "./bench_figure.ts";
-import { type BenchRun, countShared, findSlowdowns, parseBenchRun } from "./bench_results.ts";
+import { type BenchRun, compareRuns, isSlower, parseBenchRun } from "./bench_results.ts";
 
 const USAGE = `Usage: deno bench -A --json | deno run -A report.ts [FILE] [OPTIONS]
 
@@ -116,12 +116,12 @@ function speedText(gigabytesPerSecond: number | undefined): string {
 
 /** Prints the benches that got slower than in an earlier run, and returns their number. */
 function compare(before: BenchRun, now: BenchRun, name: string | undefined): number {
-  const sharedCount = countShared(before, now);
-  if (sharedCount === 0) {
+  const shared = compareRuns(before, now);
+  if (shared.length === 0) {
     console.log(`No bench of ${name} is in this run, on the same device`);
     return 0;
   }
-  const slowdowns = findSlowdowns(before, now);
+  const slowdowns = shared.filter(isSlower);
   for (const { before, now } of slowdowns) {
     console.log(
       `Slower: ${now.name}, ${formatBytes(now.byteLength)} on ${now.device}: ` +
@@ -130,7 +130,7 @@ function compare(before: BenchRun, now: BenchRun, name: string | undefined): num
     );
   }
   console.log(
-    `${slowdowns.length} of ${sharedCount} benches got slower than the spread`,
+    `${slowdowns.length} of ${shared.length} benches got slower than the spread`,
   );
   return slowdowns.length;
 }

@@ -55,7 +55,12 @@ export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): voi
   }
   const queue = () => {
     for (const copy of full) orderCopy(routeOf(copy, stream));
-    queueCopies(full.map(bytesOfCopy), queueOf(stream));
+    const copies = full.map(({ destination, source }): ByteCopy => ({
+      destination: destination.address,
+      source: source.address,
+      byteLength: source.byteLength,
+    }));
+    queueCopies(copies, queueOf(stream));
     for (const copy of full) noteCopy(routeOf(copy, stream), copy.source.byteLength);
   };
   const isFree = full.every(({ destination, source }) =>
@@ -91,14 +96,6 @@ function checkBuffer(value: unknown, side: string, index: number): asserts value
 interface SpanCopy {
   readonly destination: MemorySpan;
   readonly source: MemorySpan;
-}
-
-function bytesOfCopy({ destination, source }: SpanCopy): ByteCopy {
-  return {
-    destination: destination.address,
-    source: source.address,
-    byteLength: source.byteLength,
-  };
 }
 
 function routeOf({ destination, source }: SpanCopy, stream: CudaStream) {

@@ -259,7 +259,11 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   static {
     blockOf = (buffer) => buffer.#allocation;
     ownerOf = (buffer) => buffer.#owner;
-    showElements = (buffer, shape) => buffer.#showElements(shape);
+    showElements = (buffer, shape) => {
+      buffer.#shape = shape;
+      buffer.#length = countOf(shape);
+      buffer.#byteLength = buffer.#length * elementBytes(buffer.dtype);
+    };
     refuseIndices(GpuBuffer.prototype, {
       read: "it is on the GPU; use await x.at(i), or await x.download() for many",
       write: "it is on the GPU; use await x.setAt(i, value), or upload() for many",
@@ -1126,12 +1130,6 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
     const { dtype, shape } = this;
     const strides = contiguousStrides(shape);
     return makeTensor({ ...this[MEMORY](), name: this, dtype, shape, strides }, options);
-  }
-
-  #showElements(shape: Shape): void {
-    this.#shape = shape;
-    this.#length = countOf(shape);
-    this.#byteLength = this.#length * elementBytes(this.dtype);
   }
 
   #requireComparable(other: GpuBuffer<D>): void {

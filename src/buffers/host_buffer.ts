@@ -5,6 +5,7 @@ import { type BitsOf, type DType, type HostValue, type ScalarOf, viewBits } from
 import { Allocation } from "../memory/allocation.ts";
 import { keepWith, showToHost } from "../memory/host_bytes.ts";
 import { MOVED_AWAY } from "../memory/host_memory.ts";
+import { hostAddressOf } from "../memory/resource_kind.ts";
 import { DisposedError } from "../words/errors.ts";
 import { comesFrom, type Parts } from "../words/parts.ts";
 import { refuseIndices, textOf } from "./array_habits.ts";
@@ -125,7 +126,6 @@ comesFrom(HostBuffer, "gpu.pinned(), gpu.mapped(), gpu.managed() and gpu.registe
 export function hostFields<D extends DType>(
   request: BufferRequest<D>,
   kind: LiveKind,
-  hostAddress = (address: bigint): bigint => address,
 ): HostBufferFields<D> {
   const { dtype, resource, stream, label } = request;
   const shape = requestedShape(request);
@@ -135,6 +135,6 @@ export function hostFields<D extends DType>(
     allocation,
     dtype,
     shape,
-    bytes: showToHost(allocation, hostAddress(allocation.address)),
+    bytes: showToHost(allocation, hostAddressOf(resource, allocation.address)),
   };
 }

@@ -5,7 +5,7 @@ import { describeNumbers } from "../words/format.ts";
 import { listOf, NUMBER, oneOf, OptionSet } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { COLOR_MAPS, colorAt, type ColorMap } from "./color_map.ts";
-import { encodePng } from "./png.ts";
+import { pngWriter } from "./png.ts";
 import { formatShape, type Shape } from "./shape.ts";
 import { magnitudesIn } from "./summary.ts";
 
@@ -101,7 +101,14 @@ export async function drawImage(
   });
   const width = columns.count * enlarged;
   const height = rows.count * enlarged;
-  const bytes = enlargedPixels(pixels, { width, height, enlarged });
+  const bytes = new Uint8Array(4 * width * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const at = Math.floor(y / enlarged) * columns.count + Math.floor(x / enlarged);
+      bytes.set(pixels[at] ?? [], 4 * (y * width + x));
+    }
+  }
+  const writePng = await pngWriter();
   return new BufferImage(
     new Parts({
       name: `${source.name} ${formatShape(source.dtype, source.shape)}`,
@@ -110,29 +117,9 @@ export async function drawImage(
       step: [rows.step, columns.step],
       range: scale.range,
       colors: scale.colors,
-      png: await encodePng({ width, height, bytes }),
+      png: writePng({ width, height, bytes }),
     }),
   );
-}
-
-/** Returns the bytes of a picture in which each pixel is a square of `enlarged` by `enlarged`. */
-function enlargedPixels(
-  pixels: readonly (readonly number[])[],
-  { width, height, enlarged }: {
-    readonly width: number;
-    readonly height: number;
-    readonly enlarged: number;
-  },
-): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(4 * width * height);
-  const columnCount = width / enlarged;
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const at = Math.floor(y / enlarged) * columnCount + Math.floor(x / enlarged);
-      bytes.set(pixels[at] ?? [], 4 * (y * width + x));
-    }
-  }
-  return bytes;
 }
 
 function sidesOf(source: ImageSource): [rows: number, columns: number, channels: number] {

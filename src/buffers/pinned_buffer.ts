@@ -3,7 +3,7 @@
 import type { DType } from "../dtype.ts";
 import { requireHostMemory } from "../memory/host_bytes.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
-import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
+import { kindOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { finishedLater } from "../words/finished.ts";
@@ -52,8 +52,7 @@ export function allocatePinnedBuffer<D extends DType, B extends PinnedBuffer<D> 
 ): B {
   const { resource } = request;
   requireHostMemory(resource, "allocate page-locked memory");
-  const hostAddress = (address: bigint) => hostAddressOf(resource, address);
-  return new Kind(new Parts(hostFields(request, kindOf(resource), hostAddress)));
+  return new Kind(new Parts(hostFields(request, kindOf(resource))));
 }
 
 /** Copies the elements of `source` into page-locked memory of the context's pool. */

@@ -17,11 +17,6 @@ const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 /** Bits of a channel, red-green-blue-opacity, deflate, the standard filters, no interlace. */
 const FORMAT = Uint8Array.of(8, 6, 0, 0, 0);
 
-/** Writes pixels as a PNG file. */
-export async function encodePng(pixels: Pixels): Promise<Uint8Array<ArrayBuffer>> {
-  return (await pngWriter())(pixels);
-}
-
 /** Returns a function that writes pixels as a PNG file at once. */
 export async function pngWriter(): Promise<(pixels: Pixels) => Uint8Array<ArrayBuffer>> {
   const zlib = await import("node:zlib");

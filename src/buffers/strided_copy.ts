@@ -13,9 +13,9 @@ import {
 import type { Context } from "../driver/context.ts";
 import { u32, u64 } from "../launch/kernel_number.ts";
 import {
+  kernelOf,
   launchReady,
   launchReadyNow,
-  loadReady,
   reading,
   type ReadyLaunch,
   writing,
@@ -160,7 +160,7 @@ function paysForKernel(context: Context, callCount: number): boolean {
 /** Loads the kernels. A driver that had no memory for them is asked again after as many calls. */
 function load(context: Context): boolean {
   try {
-    for (const name of [COPY, TRANSPOSE, COPY_OF_MANY_AXES]) loadReady(context, name);
+    for (const name of [COPY, TRANSPOSE, COPY_OF_MANY_AXES]) kernelOf(context, name);
   } catch (error) {
     if (isOutOfMemory(error)) madeCalls.delete(context);
     else areLoaded.set(context, false);

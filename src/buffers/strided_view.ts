@@ -287,9 +287,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   #placeOf(index: number): number {
     this.#checkUsable();
     this.#requireInside();
-    const { dtype, shape, length, byteLength, strides } = this;
-    const viewed = { dtype, shape, length, byteLength, byteOffset: 0, toString: () => `${this}` };
-    let rest = elementIndex(viewed, index);
+    const { shape, strides } = this;
+    let rest = elementIndex(this, index);
     let place = this.offset;
     for (let axis = shape.length - 1; axis >= 0; axis--) {
       const size = shape[axis] ?? 1;

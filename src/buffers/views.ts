@@ -175,7 +175,10 @@ export function checkChunk(viewed: Viewed, length: number): void {
  *
  * @throws RangeError when there is no such element.
  */
-export function elementIndex(viewed: Viewed, index: number): number {
+export function elementIndex(
+  viewed: Pick<Viewed, "length" | "toString">,
+  index: number,
+): number {
   const { length } = viewed;
   const whole = resolveStep(index, length);
   if (whole !== undefined) return whole;

@@ -42,7 +42,9 @@ export function queueShapedCopyNow(copy: ShapedCopy): void {
   if (byteLength === 0) return;
   orderCopy(copy);
   if (crossesDevices(copy)) copyRows(copy);
-  else copyBoxes(copy);
+  else {
+    for (const offset of offsetsOf(copy.layout.plan.loops)) copyBox(copy, endsAt(copy, offset));
+  }
   noteCopy(copy, byteLength);
 }
 
@@ -66,10 +68,6 @@ function copyRows(copy: ShapedCopy): void {
   for (const offset of offsetsOf(axesAround(copy.layout.plan))) {
     copyBytes(copy, { ...endsAt(copy, offset), byteLength });
   }
-}
-
-function copyBoxes(copy: ShapedCopy): void {
-  for (const offset of offsetsOf(copy.layout.plan.loops)) copyBox(copy, endsAt(copy, offset));
 }
 
 function copyBox(copy: ShapedCopy, ends: Ends): void {

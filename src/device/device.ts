@@ -151,7 +151,6 @@ import {
 import { finishPending } from "../order/stream_queue.ts";
 import type { Persistable } from "../persist/contents.ts";
 import "../persist/keeper_totals.ts";
-import type { PersistRequest } from "../persist/making.ts";
 import type { Persisted } from "../persist/open_persisted.ts";
 import type { PersistOptions } from "../persist/persist.ts";
 import type { PersistedTable } from "../persist/persisted_table.ts";
@@ -162,7 +161,7 @@ import type { EventTicket, MemoryTicket } from "../ticket.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
 import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
-import { type ByteSize, formatBytes, messageOf } from "../words/format.ts";
+import { type ByteSize, describeValue, formatBytes, messageOf } from "../words/format.ts";
 import {
   BIGINT,
   CALLBACK,
@@ -184,7 +183,6 @@ import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import {
   OPEN_OPTIONS,
   type OpenOptions,
-  ordersStreams,
   UPLOAD_OPTIONS,
   type UploadOptions,
 } from "./device_options.ts";
@@ -276,14 +274,20 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   static open(ordinal?: number, options?: OpenOptions): CudaDevice;
   // A signature of its own: beside those of gpu.open(), `deno doc` leaves out a method that has a body.
   static open(ordinal = 0, options: OpenOptions = {}): CudaDevice {
-    Context.checkOrdinal(ordinal);
+    if (typeof ordinal !== "number") {
+      throw new TypeError(
+        `Cannot open device ${describeValue(ordinal)}: expected a number, and options ` +
+          `after it, as in CudaDevice.open(0, { driver: "auto" })`,
+      );
+    }
     const { driver, libraryPath, order, origins, transfers } = OPEN_OPTIONS.read(options, "open");
     const opened = Driver.open(driver, { libraryPath });
     const isReplaced = driver === "auto" && opened.isSimulated;
     const whySimulated = isReplaced ? Driver.replaced?.message : undefined;
-    const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
+    const ordersStreams = order === undefined ? undefined : order === "automatic";
+    const context = Context.retain(opened, ordinal, { ordersStreams });
     try {
-      if (origins !== undefined) context.ledger.origins.choose(origins);
+      if (origins !== undefined) context.ledger.origins.detail = origins;
       if (transfers !== undefined) tuneEngine(context, transfers);
       return new CudaDevice(new Parts({ context, options, whySimulated }));
     } catch (error) {
@@ -1386,10 +1390,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options: PersistOptions = {},
   ): Promise<Persisted<T>> {
     const { persistMemory } = await import("../persist/persist.ts");
-    const withResource: PersistRequest["withResource"] = (resource, body) => {
-      return this.withResource(resource, body);
-    };
-    const value = await persistMemory(this.context, { name, make, withResource }, options);
+    const request = { name, make, resources: this.#deviceResources };
+    const value = await persistMemory(this.context, request, options);
     return value as unknown as Persisted<T>;
   }
 

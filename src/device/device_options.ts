@@ -68,8 +68,3 @@ export const UPLOAD_OPTIONS: OptionSet<UploadOptions<DType>> = new OptionSet({
   dtype: DTYPE,
   shape: SHAPE,
 });
-
-/** Returns whether the kit keeps the order between streams; undefined changes nothing. */
-export function ordersStreams(order: OpenOptions["order"]): boolean | undefined {
-  return order === undefined ? undefined : order === "automatic";
-}

@@ -22,20 +22,6 @@ export interface LiveGroup {
 
 const KEY = oneOf("origin", "kind", "label", "scope");
 
-const NAMES: Readonly<Record<LiveGroupKey, (object: LiveObject) => string | undefined>> = {
-  origin: ({ origin }) => origin,
-  kind: ({ kind }) => kind,
-  label: ({ label }) => label,
-  scope: ({ scope }) => scope,
-};
-
-const HEADINGS: Readonly<Record<LiveGroupKey, string>> = {
-  origin: "made at",
-  kind: "kind",
-  label: "label",
-  scope: "scope",
-};
-
 /** Groups of live objects, the largest first; prints as a table. */
 export class LiveGroups implements Iterable<LiveGroup> {
   /** The property that the objects of a group share. */
@@ -59,7 +45,7 @@ export class LiveGroups implements Iterable<LiveGroup> {
     }
     this.key = key;
     this.hint = key === "origin" ? hint : "";
-    this.groups = [...Map.groupBy(objects, NAMES[key])]
+    this.groups = [...Map.groupBy(objects, (object) => object[key])]
       .map(([name, members]) => ({
         name,
         count: members.length,
@@ -70,7 +56,7 @@ export class LiveGroups implements Iterable<LiveGroup> {
 
   /** Heading of the first column of the table. */
   get heading(): string {
-    return HEADINGS[this.key];
+    return this.key === "origin" ? "made at" : this.key;
   }
 
   /** Walks the groups. */

@@ -1,7 +1,7 @@
 // A full account of a device's memory: as text to read or to attach to a bug report, and as JSON.
 
 import type { MemoryUsage } from "../accounting/counters.ts";
-import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
+import type { LedgerEntry, LibraryUsage, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
@@ -41,14 +41,6 @@ export interface CacheUsage {
   readonly byteLength: number;
   /** Bytes of the largest block that it keeps, where it knows them. */
   readonly largestBytes?: number;
-}
-
-/** Memory of the device that a library holds for the program; it counts as others'. */
-export interface LibraryUsage {
-  /** Name of the library, and of what it serves. */
-  readonly name: string;
-  /** Bytes by which the device's free memory shrank when the library started. */
-  readonly byteLength: number;
 }
 
 /** The contents of a {@link MemoryReport} as plain data. */

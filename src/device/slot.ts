@@ -47,11 +47,12 @@ export function fillSlot<T extends Held | Promise<Held>>(
   };
   let isLate = false;
   try {
-    const made: unknown = slot.making(make);
+    const made: unknown = make();
     isLate = isPromiseLike(made); // of any realm
     if (!isLate) return keep(made as Held) as T;
     return Promise.resolve(made as Promise<Held>).then(keep).finally(forgetEmpty) as T;
   } finally {
+    slot.isMaking = false;
     if (!isLate) forgetEmpty();
   }
 }
@@ -81,10 +82,11 @@ class Slots extends Map<string, Slot> {
 }
 
 /** The value of one call to fill a slot; it may be disposed before the value is there. */
-class Slot implements Disposable {
+class Slot {
   #value: Held;
   #disposed = false;
-  #isMaking = false;
+  /** The function that makes its value has not returned yet. */
+  isMaking = true;
 
   /** Tells whether it has no value, or none yet. */
   get isEmpty(): boolean {
@@ -94,21 +96,6 @@ class Slot implements Disposable {
   /** Tells whether it has a value, which was disposed. */
   get isOver(): boolean {
     return !this.isEmpty && Object(this.#value).disposed === true;
-  }
-
-  /** Tells whether the function that makes its value has been called and has not returned. */
-  get isMaking(): boolean {
-    return this.#isMaking;
-  }
-
-  /** Calls the function that makes its value. */
-  making<T>(make: () => T): T {
-    this.#isMaking = true;
-    try {
-      return make();
-    } finally {
-      this.#isMaking = false;
-    }
   }
 
   /** Keeps a value, or disposes it at once when the slot was filled again meanwhile. */
@@ -122,9 +109,5 @@ class Slot implements Disposable {
     this.#disposed = true;
     this.#value = undefined;
     value?.[Symbol.dispose]();
-  }
-
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }

@@ -40,10 +40,10 @@ export class FileReplacement extends FileWrite {
 
   protected override open(): LockedFile | undefined {
     const { path, realPath } = this.place;
-    requireWritable(this.place);
+    ask(this.place, () => requireAccess(realPath, "write"));
     this.#target = factsAt(realPath);
     if (this.#target !== undefined) checkReplaceable(path, this.#target);
-    openTarget(this.place);
+    ask(this.place, () => openByDeno(realPath, { write: true }));
     return this.#openTemporary();
   }
 
@@ -150,29 +150,18 @@ function checkReplaceable(path: string, facts: FileFacts): void {
   );
 }
 
-/** Asks Deno for permission before links are followed. */
-function requireWritable({ path, realPath }: WrittenPlace): void {
+/**
+ * Asks Deno about the file to replace; a missing one stays missing. An error says where the links of the
+ * path lead, when there are any.
+ */
+function ask({ path, realPath }: WrittenPlace, question: () => void): void {
   try {
-    requireAccess(realPath, "write");
-  } catch (error) {
-    throw elsewhere({ path, realPath }, error);
-  }
-}
-
-/** Lets Deno open the file itself, which decides; a missing file stays missing. */
-function openTarget({ path, realPath }: WrittenPlace): void {
-  try {
-    openByDeno(realPath, { write: true });
+    question();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
-    throw elsewhere({ path, realPath }, error);
+    if (path === realPath) throw error;
+    throw reworded(error, `Cannot write ${path}: it leads to ${realPath}: ${messageOf(error)}`);
   }
-}
-
-/** Says in an error where the links of a path lead, when there are any. */
-function elsewhere({ path, realPath }: WrittenPlace, error: unknown): unknown {
-  if (path === realPath) return error;
-  return reworded(error, `Cannot write ${path}: it leads to ${realPath}: ${messageOf(error)}`);
 }
 
 function noTemporary(

@@ -34,12 +34,6 @@ export function takePlace(byteLength: number): StructPlace {
   return { bytes, firstWord: new BigUint64Array(bytes.buffer, 0, 1), address: addressOf(bytes) };
 }
 
-/** Clears a place and keeps it for a later struct. */
-function givePlace(place: StructPlace): void {
-  place.bytes.fill(0);
-  free.getOrInsertComputed(place.bytes.byteLength, () => []).push(place);
-}
-
 /** A struct that is in use, and what to do at its end. */
 interface HandedOut {
   /** Its memory, whose first 8 bytes are not all zero. */
@@ -80,7 +74,9 @@ export function endStruct(address: bigint): boolean {
   if (struct === undefined) return false;
   structs.delete(address);
   watched.get(struct.context)?.delete(struct);
-  givePlace(struct.place);
+  const { bytes } = struct.place;
+  bytes.fill(0);
+  free.getOrInsertComputed(bytes.byteLength, () => []).push(struct.place);
   struct.letGo();
   return true;
 }

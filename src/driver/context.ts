@@ -9,9 +9,9 @@ import {
 } from "../../ffi/constants.ts";
 import type { DriverFunction } from "../../ffi/cuda.ts";
 import { availableBytes } from "../../ffi/system_memory.ts";
-import { Ledger, type MemoryPlace } from "../accounting/ledger.ts";
+import { Ledger } from "../accounting/ledger.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
-import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
+import { COPY, THIS_COPY } from "../words/format.ts";
 import { afterPause } from "../words/timer.ts";
 import { UNCLONEABLE, UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
@@ -71,6 +71,8 @@ export class Context {
   copiedBytes = 0;
   /** Streams that use the same buffer are ordered after each other. */
   readonly ordersStreams: boolean;
+  /** @ignore Work for the host that waits for the GPU. */
+  readonly deferred: DeferredQueue;
   /** @ignore Memory that was freed in the order of streams and is not back yet. */
   readonly freed: FreedMemory = new FreedMemory();
   /**
@@ -87,7 +89,6 @@ export class Context {
   #references = 1;
   readonly #current = new BigUint64Array(1);
   readonly #attributes = new Map<DeviceAttribute, number>();
-  readonly #deferred: DeferredQueue;
   readonly #mostLeftBytes: number;
   readonly #releaseHooks: Release[] = [];
   /** This context made itself current on the thread. */
@@ -98,7 +99,7 @@ export class Context {
   /** @ignore Retains the primary context of a device. */
   private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
     this.driver = driver;
-    this.#deferred = new DeferredQueue(driver);
+    this.deferred = new DeferredQueue(driver);
     this.ordinal = ordinal;
     this.ordersStreams = ordersStreams;
     this.deviceHandle = take32(driver, "cuDeviceGet", ordinal);
@@ -113,20 +114,6 @@ export class Context {
       releaseAll(driver, `the context of device ${ordinal}`, this.#leaving);
       throw error;
     }
-  }
-
-  /**
-   * Checks a device's number before anything is opened.
-   *
-   * @throws TypeError when it is not a number, for example options in its place.
-   * @ignore
-   */
-  static checkOrdinal(ordinal: number): void {
-    if (typeof ordinal === "number") return;
-    throw new TypeError(
-      `Cannot open device ${describeValue(ordinal)}: expected a number, and options ` +
-        `after it, as in CudaDevice.open(0, { driver: "auto" })`,
-    );
   }
 
   /**
@@ -203,13 +190,7 @@ export class Context {
   status<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): number {
     const { driver } = this;
     if (this.#isCurrent) return driver.status(name, ...args);
-    const former = this.#current[0] ?? 0n;
-    driver.call("cuCtxPushCurrent_v2", this.handle);
-    try {
-      return driver.status(name, ...args);
-    } finally {
-      this.#stepBack(former);
-    }
+    return this.#inside(() => driver.status(name, ...args), { former: this.#current[0] ?? 0n });
   }
 
   /**
@@ -218,15 +199,8 @@ export class Context {
    * if it cannot be current.
    */
   enter<T>(body: () => T, { isNeeded = true }: { readonly isNeeded?: boolean } = {}): T {
-    const { driver } = this;
     const former = this.#isCurrent ? this.handle : this.#current[0] ?? 0n;
-    const status = driver.status("cuCtxPushCurrent_v2", this.handle);
-    if (isNeeded) driver.check(status, "cuCtxPushCurrent_v2");
-    try {
-      return body();
-    } finally {
-      if (status === CUresult.CUDA_SUCCESS) this.#stepBack(former);
-    }
+    return this.#inside(body, { former, isNeeded });
   }
 
   /**
@@ -234,15 +208,9 @@ export class Context {
    * context is made current if that is possible; most of these functions work without it.
    */
   giveBack<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
-    const { driver } = this;
-    const former = this.#isCurrent ? undefined : this.#current[0] ?? 0n;
-    const isEntered = former !== undefined &&
-      driver.status("cuCtxPushCurrent_v2", this.handle) === CUresult.CUDA_SUCCESS;
-    try {
-      driver.call(name, ...args);
-    } finally {
-      if (isEntered) this.#stepBack(former);
-    }
+    const call = () => this.driver.call(name, ...args);
+    if (this.#isCurrent) return call();
+    this.#inside(call, { former: this.#current[0] ?? 0n, isNeeded: false });
   }
 
   /**
@@ -318,23 +286,13 @@ export class Context {
    * synchronisation, or after a pause.
    */
   defer(work: DeferredWork): void {
-    this.#deferred.add(work);
+    this.deferred.works.add(work);
     this.watchFreed();
   }
 
   /** @ignore Number of deferred works that wait for the GPU. */
   get deferredCount(): number {
-    return this.#deferred.works.size;
-  }
-
-  /** @ignore Bytes of a place that deferred work will give back. */
-  deferredBytes(place: MemoryPlace): number {
-    return this.#deferred.bytesOf(place);
-  }
-
-  /** @ignore Blocks until the GPU has passed what keeps memory of a place, and gives that back. */
-  runDeferred(place: MemoryPlace): void {
-    this.#deferred.runOf(place);
+    return this.deferred.works.size;
   }
 
   /**
@@ -342,7 +300,7 @@ export class Context {
    * in pools, so that a loop of small buffers does not take it from the device again and again.
    */
   endWait(): void {
-    if (this.#deferred.works.size > 0) {
+    if (this.deferred.works.size > 0) {
       tryRelease(this.driver, "deferred work", () => this.sweepMore());
     }
     const { byteLength, awaitedCount, isLeft } = this.freed;
@@ -372,17 +330,17 @@ export class Context {
 
   /** Tells whether it keeps something that it gives back when the GPU is done with it. */
   get #isKeeping(): boolean {
-    return this.#deferred.works.size > 0 || this.freed.byteLength > 0;
+    return this.deferred.works.size > 0 || this.freed.byteLength > 0;
   }
 
   /** @ignore Makes a stream's later work come after all that deferred work waits for. */
   holdForDeferred(streamHandle: bigint): void {
-    if (!this.isCapturing) this.#deferred.hold(streamHandle);
+    if (!this.isCapturing) this.deferred.hold(streamHandle);
   }
 
   /** @ignore Runs the deferred work that is due. */
   sweep(): void {
-    if (this.#deferred.works.size > 0 && !this.isCapturing) this.#deferred.sweep();
+    if (this.deferred.works.size > 0 && !this.isCapturing) this.deferred.sweep();
   }
 
   /**
@@ -390,8 +348,8 @@ export class Context {
    * is much work.
    */
   sweepMore(): void {
-    if (this.#deferred.works.size === 0 || this.isCapturing) return;
-    this.#deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
+    if (this.deferred.works.size === 0 || this.isCapturing) return;
+    this.deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
   }
 
   /**
@@ -399,8 +357,8 @@ export class Context {
    * throws.
    */
   sweepSome(): void {
-    if (this.#deferred.works.size === 0 || this.isCapturing) return;
-    const sweep = () => this.#deferred.sweepSome(LOOKS_OF_A_RELEASE);
+    if (this.deferred.works.size === 0 || this.isCapturing) return;
+    const sweep = () => this.deferred.sweepSome(LOOKS_OF_A_RELEASE);
     tryRelease(this.driver, "deferred work", sweep);
   }
 
@@ -413,7 +371,7 @@ export class Context {
       isPassed = true;
       this.freed.forget();
     } finally {
-      this.#deferred.runAll({ isPassed });
+      this.deferred.runAll({ isPassed });
     }
   }
 
@@ -450,6 +408,21 @@ export class Context {
     this.#current[0] = 0n;
     return this.driver.api.cuCtxGetCurrent(this.#current) === CUresult.CUDA_SUCCESS &&
       this.#current[0] === this.handle;
+  }
+
+  /** Runs calls with this context current, and then makes the former one current again. */
+  #inside<T>(
+    body: () => T,
+    { former, isNeeded = true }: { readonly former: bigint; readonly isNeeded?: boolean },
+  ): T {
+    const { driver } = this;
+    const status = driver.status("cuCtxPushCurrent_v2", this.handle);
+    if (isNeeded) driver.check(status, "cuCtxPushCurrent_v2");
+    try {
+      return body();
+    } finally {
+      if (status === CUresult.CUDA_SUCCESS) this.#stepBack(former);
+    }
   }
 
   /**

@@ -34,10 +34,6 @@ export class DeferredQueue {
     this.#driver = driver;
   }
 
-  add(work: DeferredWork): void {
-    this.works.add(work);
-  }
-
   sweep(): void {
     for (const work of this.works) if (work.isDue()) this.#run(work);
   }

@@ -110,14 +110,9 @@ export type { Owned } from "../words/owned.ts";
 export type { MemorySpan } from "../copies/copy.ts";
 export type { LiveOrder } from "../device/live_query.ts";
 export type { MemoryUsage } from "../accounting/counters.ts";
+export type { LibraryUsage } from "../accounting/ledger.ts";
 export type { TimelineAction, TimelineFacts } from "../accounting/timeline_event.ts";
-export type {
-  CacheUsage,
-  KindUsage,
-  LibraryUsage,
-  MemoryReportData,
-  SizeClass,
-} from "../device/report.ts";
+export type { CacheUsage, KindUsage, MemoryReportData, SizeClass } from "../device/report.ts";
 export type { BitArrays } from "../dtype.ts";
 export type { LiveBlock } from "../words/shortage.ts";
 export type { Held } from "../device/slot.ts";

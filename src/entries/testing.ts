@@ -133,7 +133,7 @@ class LeakWatch {
     this.#ledger = contextOf(gpu, "look for leaks on").ledger;
     const { origins, undisposed } = this.#ledger;
     this.#formerDetail = origins.detail;
-    if (origins.detail !== "stack") origins.choose("line");
+    if (origins.detail !== "stack") origins.detail = "line";
     this.#firstId = gpu.mark().id;
     undisposed.listeners.add(this.#note);
   }
@@ -148,7 +148,7 @@ class LeakWatch {
 
   end(): void {
     const { origins, undisposed } = this.#ledger;
-    origins.choose(this.#formerDetail);
+    origins.detail = this.#formerDetail;
     undisposed.listeners.delete(this.#note);
   }
 

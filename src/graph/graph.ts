@@ -6,7 +6,7 @@ import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import type { GraphBlock, GraphMemoryUse, NamedMemory } from "../memory/captured_memory.ts";
-import { type MemoryNeed, takeWithinLimits } from "../memory/out_of_memory.ts";
+import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
@@ -35,11 +35,6 @@ export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
   label: TEXT,
 });
 
-/** Returns the memory that a graph uses but does not own. */
-function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
-  return named.filter(({ block }) => block.kind === "imported");
-}
-
 /**
  * Checks that memory is as large as it was at the recording: a graph does not know which parts it uses.
  *
@@ -65,8 +60,6 @@ const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const
 /** State by which a graph's owner record releases its memory; it never refers to the graph. */
 interface GraphState {
   memory: GraphMemoryUse;
-  /** Memory that other owners lend, which the graph cannot keep. */
-  borrowed: readonly NamedMemory[];
   lastStream: CudaStream;
   /** The number of the last trim of graph memory before the last launch; undefined before the first. */
   trimCount?: number;
@@ -122,11 +115,10 @@ export class CudaGraph extends Owned {
     this.context = context;
     this.nodeCount = nodeCount;
     this.#stream = stream;
-    const borrowed = borrowedOf(memory);
-    const state: GraphState = { memory, borrowed, lastStream: stream, launchCount: 0 };
+    const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
     this.#state = state;
     const graphMemories = Map.groupBy(memory.made, (block) => GraphMemory.of(block.context));
-    for (const graphMemory of graphMemories.keys()) graphMemory.addGraph();
+    for (const graphMemory of graphMemories.keys()) graphMemory.graphCount++;
     const destroy = (handle: bigint) => {
       try {
         context.giveBack("cuGraphExecDestroy", handle);
@@ -252,7 +244,6 @@ export class CudaGraph extends Owned {
     }
     const former = state.memory.holds;
     state.memory = recorded.take();
-    state.borrowed = borrowedOf(state.memory);
     former.dispose();
     return this;
   }
@@ -287,26 +278,21 @@ export class CudaGraph extends Owned {
   }
 
   #launchNow(stream: CudaStream): void {
-    const { uses, made, outputs, named } = this.#state.memory;
-    requireMemory(this.context, this.#state.borrowed, `launch ${this}`);
+    const { context } = this;
+    const { uses, made, outputs, named, borrowed } = this.#state.memory;
+    requireMemory(context, borrowed, `launch ${this}`);
     requireSizes(named, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
     else {
-      takeWithinLimits(this.#need(), () => this.#queueAllocating(stream));
+      const coming = made.filter((block) => block.context === context && !block.isThere);
+      const need = { context, kind: "device", byteLength: sizeOf(coming) } as const;
+      takeWithinLimits(need, () => this.#queueAllocating(stream));
       queueOf(stream).noteFreed(sizeOf(made)); // the launch frees what it allocates, or the next one does
     }
     this.#state.lastStream = stream;
     for (const output of outputs) output.arrive();
     this.#noteCopies(stream);
-  }
-
-  /** Returns the memory that a launch allocates in addition to that of the last launch. */
-  #need(): MemoryNeed {
-    const { context } = this;
-    const coming = this.#state.memory.made
-      .filter((block) => block.context === context && !block.isThere);
-    return { context, kind: "device", byteLength: sizeOf(coming) };
   }
 
   /** Launches a graph that allocates, once it is known to have room. */
@@ -367,14 +353,10 @@ export function captureGraph(
   using recorded = new Recording(stream, body);
   requireMemory(context, recorded.memory.named, "make a graph");
   const { nodeCount } = recorded;
-  const handle = instantiate(context, recorded.handle);
-  return new CudaGraph(new Parts({ stream, handle, nodeCount, memory: recorded.take(), label }));
-}
-
-/** Makes a graph ready for launches, each of which frees what the one before left allocated. */
-function instantiate(context: Context, graph: bigint): bigint {
+  // Each launch frees what the one before left allocated.
   const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: flag } = CUgraphInstantiate_flags;
-  return take64(context, "cuGraphInstantiateWithFlags", graph, BigInt(flag));
+  const handle = take64(context, "cuGraphInstantiateWithFlags", recorded.handle, BigInt(flag));
+  return new CudaGraph(new Parts({ stream, handle, nodeCount, memory: recorded.take(), label }));
 }
 
 function sizeOf(blocks: readonly GraphBlock[]): number {

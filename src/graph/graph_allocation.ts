@@ -72,7 +72,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     this.#presence = "there";
     this.place({ address: this.address, byteLength: this.requestedBytes });
     this.#heldBytes = this.released ? 0 : this.requestedBytes;
-    GraphMemory.of(this.context).hold(this.#heldBytes);
+    GraphMemory.of(this.context).heldBytes += this.#heldBytes;
   }
 
   giveUp(): void {
@@ -118,7 +118,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
   override giveAway(): bigint {
     if (!this.isThere) throw this.#absent("release");
     const address = super.giveAway();
-    GraphMemory.of(this.context).letGo(this.#heldBytes);
+    GraphMemory.of(this.context).heldBytes -= this.#heldBytes;
     return address;
   }
 
@@ -128,7 +128,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
       super.deallocate(stream);
       this.#isFreedInGraph = true;
     } else if (this.isThere) {
-      GraphMemory.of(this.context).letGo(this.#heldBytes);
+      GraphMemory.of(this.context).heldBytes -= this.#heldBytes;
       super.deallocate(stream);
     }
   }

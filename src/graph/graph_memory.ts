@@ -37,9 +37,10 @@ export class GraphMemory implements MemoryCache {
   /** The driver takes it in large steps, so each launch checks the limit for its own part. */
   readonly isUnlimited = true;
   readonly #context: Context;
-  /** Number of graphs that can be launched and allocate, and bytes that they gave to buffers. */
+  /** Number of graphs that can be launched and allocate. */
   graphCount = 0;
-  #heldBytes = 0;
+  /** Bytes that they gave to buffers, which have not given them away or begun to free them. */
+  heldBytes = 0;
   /** Bytes of graphs that were disposed and whose launches are over, since the last trim. */
   #goneBytes = 0;
   /** Number of trims: what a launch has taken is there until the next one. */
@@ -56,7 +57,7 @@ export class GraphMemory implements MemoryCache {
 
   /** Bytes kept in addition to those that buffers hold. */
   get byteLength(): number {
-    return Math.max(0, this.read("reserved") - this.#heldBytes);
+    return Math.max(0, this.read("reserved") - this.heldBytes);
   }
 
   /** Reads an amount in bytes (cuDeviceGetGraphMemAttribute). */
@@ -97,23 +98,10 @@ export class GraphMemory implements MemoryCache {
     throw driver.error(CUresult.CUDA_ERROR_OUT_OF_MEMORY, "cuGraphLaunch");
   }
 
-  addGraph(): void {
-    this.graphCount++;
-  }
-
   /** Notes that a graph was disposed whose last launch, on `stream`, may have taken memory. */
   removeGraph(stream: CudaStream, byteLength: number): void {
     this.graphCount--;
     this.trimAfter(stream, byteLength);
-  }
-
-  hold(byteLength: number): void {
-    this.#heldBytes += byteLength;
-  }
-
-  /** Notes that a buffer's memory is given away, or about to be freed. */
-  letGo(byteLength: number): void {
-    this.#heldBytes -= byteLength;
   }
 
   /** Trims behind the work on `stream`, if it pays then; `goneBytes` are a disposed graph's. */
@@ -131,6 +119,6 @@ export class GraphMemory implements MemoryCache {
 
   /** Tells whether no launch can use the memory again, or so much is unused that trimming pays. */
   get #isIdle(): boolean {
-    return (this.graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MAX_GONE_BYTES;
+    return (this.graphCount === 0 && this.heldBytes === 0) || this.#goneBytes > MAX_GONE_BYTES;
   }
 }

@@ -5,6 +5,7 @@
 import { readVariable } from "../../ffi/library.ts";
 import type { ParameterType } from "../../ffi/ptx.ts";
 import { whyFileIsOpen, whyFolderIsOpen } from "../disk/trusted_file.ts";
+import { joined } from "../words/joined_bytes.ts";
 import { warn } from "../words/warning.ts";
 import type { CompiledCode } from "./compiler.ts";
 import { visibleText } from "../words/format.ts";
@@ -163,15 +164,10 @@ async function fileOf(code: CompiledCode): Promise<Uint8Array<ArrayBuffer>> {
   const kernels = [...entries].map(([name, types]) => [name, types ?? null] as const);
   const words = JSON.stringify({ kernels, symbol, log } satisfies FileHead);
   const head = new TextEncoder().encode(words);
-  const body = new Uint8Array(4 + head.byteLength + image.byteLength);
-  new DataView(body.buffer).setUint32(0, head.byteLength, true);
-  body.set(head, 4);
-  body.set(image, 4 + head.byteLength);
-  const start = new TextEncoder().encode(MAGIC + await digestOf(body));
-  const file = new Uint8Array(start.byteLength + body.byteLength);
-  file.set(start);
-  file.set(body, start.byteLength);
-  return file;
+  const size = new Uint8Array(4);
+  new DataView(size.buffer).setUint32(0, head.byteLength, true);
+  const body = joined([size, head, image]);
+  return joined([new TextEncoder().encode(MAGIC + await digestOf(body)), body]);
 }
 
 /** Reads a file; undefined when it is incomplete. */

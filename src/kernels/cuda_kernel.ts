@@ -68,14 +68,6 @@ const LAUNCH_OPTIONS = new OptionSet<LaunchOptions>({
   stream: STREAM,
 });
 
-/** The parts of a {@link CudaKernel}. */
-export interface KernelParts {
-  readonly module: KernelModule;
-  readonly kernel: KernelFunction;
-  /** Disposes the module with it. */
-  readonly ownsModule?: boolean | undefined;
-}
-
 /** Returns the function behind a kernel. */
 export let functionOf: (kernel: CudaKernel) => KernelFunction;
 
@@ -111,7 +103,14 @@ export class CudaKernel extends Owned {
   }
 
   /** @ignore Wraps a kernel of a module. */
-  constructor(parts: Parts<KernelParts>) {
+  constructor(
+    parts: Parts<{
+      readonly module: KernelModule;
+      readonly kernel: KernelFunction;
+      /** Disposes the module with it. */
+      readonly ownsModule?: boolean | undefined;
+    }>,
+  ) {
     super();
     const { module, kernel, ownsModule = false } = partsOf(parts, new.target);
     this.module = module;

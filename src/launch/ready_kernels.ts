@@ -59,11 +59,6 @@ function shapeFor(context: Context, count: number): LaunchShape {
   };
 }
 
-/** Loads a kernel, where it is not loaded yet: compiling it for the device may take a third of a second. */
-export function loadReady(context: Context, name: string): void {
-  kernelOf(context, name);
-}
-
 export function writing(span: MemorySpan): KernelMemory {
   return new SpanMemory(span);
 }
@@ -99,7 +94,8 @@ function textWith(kernel: string): ReadyText {
   return kernel.startsWith("vramkit_strided") ? "strided" : "ready";
 }
 
-function kernelOf(context: Context, name: string): KernelFunction {
+/** Finds a kernel, and loads it where it is not: compiling it for the device may take a third of a second. */
+export function kernelOf(context: Context, name: string): KernelFunction {
   return codeOf(context, textWith(name)).kernel(name);
 }
 

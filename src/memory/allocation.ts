@@ -4,7 +4,7 @@
 import { originOf } from "../accounting/cell_runs.ts";
 import { nextId, timeOfMaking } from "../accounting/clock.ts";
 import { madeAt } from "../accounting/undisposed.ts";
-import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
+import { keptMemory, lostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { reportLost, tryRelease } from "../driver/release.ts";
@@ -101,6 +101,8 @@ export class Allocation implements LedgerEntry, Owner {
   /** It was released to be freed, and not given away. */
   #isGivenBack = false;
   #holders = 0;
+  /** Bytes that it held when it was released, and that its holders keep. */
+  #keptBytes = 0;
   /** Number of its holders that also keep the lender's memory. */
   #lentHolders = 0;
   /** Number of its holders that are graphs. */
@@ -271,23 +273,20 @@ export class Allocation implements LedgerEntry, Owner {
     }
     this.#holders--;
     if (this.#holders > 0 || !this.released) return;
-    KeptMemory.of(this.context.ledger, this.kind).delete(this);
+    keptMemory(this.context.ledger, this.kind).byteLength -= this.#keptBytes;
     this.#free();
   }
 
-  /** Keeps the memory until the result is disposed; see {@link Allocation.keep}. */
-  hold(): Disposable {
+  /**
+   * Keeps the memory until the result is disposed; see {@link Allocation.keep}. A graph asks again before
+   * each launch.
+   */
+  hold({ isForGraph = false } = {}): Disposable {
     this.keep();
-    return { [Symbol.dispose]: () => this.letGo() };
-  }
-
-  /** Keeps the memory for a graph, which asks again before each launch. */
-  holdForGraph(): Disposable {
-    this.keep();
-    this.#graphHolders++;
+    this.#graphHolders += Number(isForGraph);
     return {
       [Symbol.dispose]: () => {
-        this.#graphHolders--;
+        this.#graphHolders -= Number(isForGraph);
         this.letGo();
       },
     };
@@ -369,8 +368,9 @@ export class Allocation implements LedgerEntry, Owner {
     this.#leave();
     this.#companion?.release(stream);
     this.#freeWith = stream;
-    if (this.#holders === 0) this.#free();
-    else KeptMemory.of(this.context.ledger, this.kind).add(this);
+    if (this.#holders === 0) return this.#free();
+    this.#keptBytes = this.byteLength;
+    keptMemory(this.context.ledger, this.kind).byteLength += this.#keptBytes;
   }
 
   /**
@@ -454,7 +454,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** Keeps memory that may still be visible elsewhere, and the context that would free it. */
   #keepForEver(): void {
-    LostMemory.of(this.context.ledger, this.kind).add(this.byteLength);
+    lostMemory(this.context.ledger, this.kind).byteLength += this.byteLength;
     const block = `${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory)`;
     warn(
       `${block}${madeAt(this)} is lost: its array was moved away (transferred, or posted to a ` +
@@ -497,7 +497,7 @@ export class Allocation implements LedgerEntry, Owner {
     } catch (error) {
       const { context, kind, byteLength } = this;
       reportLost(context.driver, nameOf(this) + madeAt(this), error);
-      if (kind !== "imported") LostMemory.of(context.ledger, kind).add(byteLength);
+      if (kind !== "imported") lostMemory(context.ledger, kind).byteLength += byteLength;
     }
   }
 }
@@ -535,7 +535,7 @@ export function returnMemory(request: AllocationRequest, address: bigint): void 
   } catch (error) {
     const { driver, ledger } = stream.context;
     reportLost(driver, `${formatBytes(byteLength)} of ${kind} memory`, error);
-    LostMemory.of(ledger, kind).add(byteLength);
+    lostMemory(ledger, kind).byteLength += byteLength;
   }
 }
 

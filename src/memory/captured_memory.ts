@@ -15,9 +15,8 @@ export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
   readonly released: boolean;
-  hold(): Disposable;
-  /** Keeps it for a graph until the result is disposed. */
-  holdForGraph?(): Disposable;
+  /** Keeps it until the result is disposed. */
+  hold(options?: { readonly isForGraph: boolean }): Disposable;
 }
 
 /** A block whose memory each launch of a graph allocates. */
@@ -57,6 +56,8 @@ export interface GraphMemoryUse {
   readonly holds: DisposableStack;
   /** The memory that it does not allocate. */
   readonly named: readonly NamedMemory[];
+  /** Those of them that other owners lend, which the graph cannot keep. */
+  readonly borrowed: readonly NamedMemory[];
 }
 
 /** The capture that runs right now, with the memory that it uses. */
@@ -137,7 +138,7 @@ export class CapturedMemory extends Capture implements Disposable {
   #keep(block: CapturedBlock): void {
     const { address, byteLength } = block;
     const known = this.#used.get(block);
-    if (known === undefined) this.#holds.use(block.holdForGraph?.() ?? block.hold());
+    if (known === undefined) this.#holds.use(block.hold({ isForGraph: true }));
     else if (known.byteLength >= byteLength) return;
     this.#used.set(block, { block, address, byteLength });
   }
@@ -178,8 +179,9 @@ export class CapturedMemory extends Capture implements Disposable {
     const holds = this.#holds.move();
     this.runPostponed();
     const named = [...this.#used.values()];
+    const borrowed = named.filter(({ block }) => block.kind === "imported");
     this.#forget();
-    const memory = { uses, made, outputs, copies, copiedBytes, holds, named };
+    const memory = { uses, made, outputs, copies, copiedBytes, holds, named, borrowed };
     return { graph, memory, kernelNames: this.#kernelNames };
   }
 

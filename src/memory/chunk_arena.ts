@@ -4,8 +4,7 @@
 import { roundUp } from "../../ffi/alignment.ts";
 import type { Context } from "../driver/context.ts";
 import { isOutOfMemory } from "../words/errors.ts";
-import { VirtualChunk } from "./virtual_chunk.ts";
-import { granularityOf } from "./virtual_memory.ts";
+import { VirtualRange } from "./virtual_range.ts";
 
 /** The size of chunks that small blocks share; smaller only where the device has no more. */
 const MIN_CHUNK_BYTES = 64 * 2 ** 20;
@@ -23,22 +22,22 @@ interface Gap {
 
 /** A block's place. */
 interface PlacedBlock {
-  readonly chunk: VirtualChunk;
+  readonly chunk: VirtualRange;
   readonly offset: number;
   readonly byteLength: number;
 }
 
 /** A chunk and the gaps between its blocks, in the order of their offsets. */
 class SharedChunk {
-  readonly chunk: VirtualChunk;
+  readonly chunk: VirtualRange;
   readonly isOwn: boolean;
   gaps: Gap[];
   blockCount = 0;
 
-  constructor(chunk: VirtualChunk, { isOwn = false, isFull = false } = {}) {
+  constructor(chunk: VirtualRange, { isOwn = false, isFull = false } = {}) {
     this.chunk = chunk;
     this.isOwn = isOwn;
-    this.gaps = isFull ? [] : [{ start: 0, end: chunk.byteLength }];
+    this.gaps = isFull ? [] : [{ start: 0, end: chunk.reservedBytes }];
   }
 
   /** Takes the first gap that is large enough; undefined when none is. */
@@ -72,22 +71,18 @@ class SharedChunk {
 /** Cuts blocks out of the chunks of one device. */
 export class ChunkArena {
   readonly context: Context;
-  readonly #isShareable: boolean;
-  readonly #granularity: number;
-  readonly #chunks = new Map<VirtualChunk, SharedChunk>();
+  readonly #chunks = new Map<VirtualRange, SharedChunk>();
   readonly #blocks = new Map<bigint, PlacedBlock>();
   #isSealed = false;
   /** Called when its last chunk has gone. */
   whenEmpty: (() => void) | undefined;
 
-  /** Starts without memory; what is shareable can go to other processes. */
-  constructor(context: Context, { isShareable = false } = {}) {
+  /** Starts without memory. */
+  constructor(context: Context) {
     this.context = context;
-    this.#isShareable = isShareable;
-    this.#granularity = granularityOf(context);
   }
 
-  get chunks(): VirtualChunk[] {
+  get chunks(): VirtualRange[] {
     return [...this.#chunks.keys()];
   }
 
@@ -97,7 +92,7 @@ export class ChunkArena {
   }
 
   /** The addresses of the blocks of a chunk that are in use. */
-  addressesIn(chunk: VirtualChunk): bigint[] {
+  addressesIn(chunk: VirtualRange): bigint[] {
     return [...this.#blocks].filter(([, block]) => block.chunk === chunk)
       .map(([address]) => address);
   }
@@ -110,7 +105,7 @@ export class ChunkArena {
     const bytes = roundUp(byteLength, ALIGNMENT_BYTES);
     const sharing = bytes < MIN_OWN_CHUNK_BYTES ? this.#chunks.values() : [];
     for (const shared of sharing) {
-      if (shared.isOwn || shared.chunk.closedCount > 0) continue;
+      if (shared.isOwn || shared.chunk.sleeperCount > 0) continue;
       const offset = shared.take(bytes);
       if (offset !== undefined) return this.#place(shared.chunk, offset, byteLength);
     }
@@ -134,7 +129,7 @@ export class ChunkArena {
   }
 
   /** Adopts a chunk; its blocks are named by {@link ChunkArena.adoptBlock}. */
-  adopt(chunk: VirtualChunk): void {
+  adopt(chunk: VirtualRange): void {
     this.#chunks.set(chunk, new SharedChunk(chunk, { isFull: true }));
   }
 
@@ -152,7 +147,7 @@ export class ChunkArena {
     }
   }
 
-  #place(chunk: VirtualChunk, offset: number, byteLength: number): bigint {
+  #place(chunk: VirtualRange, offset: number, byteLength: number): bigint {
     const address = chunk.address + BigInt(offset);
     this.#blocks.set(address, { chunk, offset, byteLength });
     return address;
@@ -160,25 +155,20 @@ export class ChunkArena {
 
   /** Makes a chunk for a block: with room for others, unless the device has too little for that. */
   #grow(bytes: number): SharedChunk {
-    const ownBytes = roundUp(bytes, this.#granularity);
     const isOwn = bytes >= MIN_OWN_CHUNK_BYTES;
-    const sharedBytes = roundUp(MIN_CHUNK_BYTES, this.#granularity);
-    const byteLengths = isOwn ? [ownBytes] : [sharedBytes, ownBytes];
-    for (const byteLength of byteLengths) {
-      try {
-        const isShareable = this.#isShareable;
-        const chunk = new VirtualChunk(this.context, byteLength, { isShareable });
-        const shared = new SharedChunk(chunk, { isOwn });
-        this.#chunks.set(chunk, shared);
-        return shared;
-      } catch (error) {
-        if (byteLength === ownBytes || !isOutOfMemory(error)) throw error;
-      }
+    let chunk: VirtualRange;
+    try {
+      chunk = VirtualRange.whole(this.context, isOwn ? bytes : MIN_CHUNK_BYTES);
+    } catch (error) {
+      if (isOwn || !isOutOfMemory(error)) throw error;
+      chunk = VirtualRange.whole(this.context, bytes);
     }
-    throw new Error("unreachable");
+    const shared = new SharedChunk(chunk, { isOwn });
+    this.#chunks.set(chunk, shared);
+    return shared;
   }
 
-  #release(chunk: VirtualChunk): void {
+  #release(chunk: VirtualRange): void {
     this.#chunks.delete(chunk);
     chunk.free();
     if (this.#chunks.size === 0) this.whenEmpty?.();

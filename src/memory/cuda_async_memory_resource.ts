@@ -30,9 +30,8 @@ type PoolCalls = Pick<
 export class CudaAsyncMemoryResource extends BaseMemoryResource implements Disposable {
   readonly #calls: PoolCalls;
   readonly #cell = new BigUint64Array(1);
-  /** The new pool; undefined for the default pool. */
-  readonly #own: DriverPool | undefined;
   readonly #pool: DriverPool;
+  /** The owner record of a new pool; undefined for the default pool. */
   readonly #record: HandleRecord | undefined;
   /** Other devices may use its memory, for those that asked. */
   readonly #isOpenTo = new Map<Context, boolean>();
@@ -55,7 +54,6 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     const pool = DriverPool.create(context, options);
     context.ledger.caches.add(pool);
     const destroy = () => pool.destroy();
-    this.#own = pool;
     this.#pool = pool;
     this.#record = new HandleRecord(this, { context, kind: "pool", handle: pool.handle, destroy });
   }
@@ -73,7 +71,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
    */
   allocate(byteLength: number, stream: CudaStream): bigint {
     requireBytes(byteLength);
-    const own = this.#own === undefined ? undefined : this.#open.handle;
+    const own = this.#record === undefined ? undefined : this.#open.handle;
     const size = BigInt(byteLength);
     const { handle } = queueOf(stream);
     const status = own === undefined
@@ -204,8 +202,8 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   /** Creates the error of an allocation that failed. */
   #failure(status: number, byteLength: number): Error {
     const isFull = status === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-    const call = this.#own === undefined ? "cuMemAllocAsync" : "cuMemAllocFromPoolAsync";
-    return (isFull ? this.#own?.limitError(byteLength) : undefined) ??
+    const call = this.#record === undefined ? "cuMemAllocAsync" : "cuMemAllocFromPoolAsync";
+    return (isFull ? this.#pool.limitError(byteLength) : undefined) ??
       this.context.driver.error(status, call);
   }
 }

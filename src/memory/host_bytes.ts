@@ -96,21 +96,10 @@ export function mayBeOwned({ buffer }: Uint8Array<ArrayBufferLike>): boolean {
 
 /** Finds the block that the bytes of an array belong to now; undefined for ordinary memory. */
 export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | undefined {
-  const { memory, start } = positionOf(bytes);
-  const shown = blocks.get(memory);
-  if (shown === undefined) return undefined;
-  const { byteLength } = bytes;
-  for (const { allocation, start: first } of shown) {
-    const offset = start - first;
-    if (offset < 0 || offset + byteLength > allocation.byteLength || !allocation.canBeKept) {
-      continue;
-    }
-    return { allocation, address: allocation.address + BigInt(offset), byteLength };
-  }
-  return undefined;
+  return ownedParts(bytes).find(({ byteLength }) => byteLength === bytes.byteLength);
 }
 
-/** Finds the registered parts of an array that does not lie in one block as a whole. */
+/** Finds the parts of an array that lie in blocks: all of it, or what is registered. */
 export function ownedParts(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan[] {
   const { memory, start: from } = positionOf(bytes);
   const parts: OwnedHostSpan[] = [];

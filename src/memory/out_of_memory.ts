@@ -2,7 +2,7 @@
 // end, with all amounts and the largest holders.
 
 import { lastId } from "../accounting/clock.ts";
-import { KeptMemory } from "../accounting/kept_memory.ts";
+import { keptMemory } from "../accounting/kept_memory.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
@@ -278,26 +278,16 @@ function waitForFrees({ context, kind }: MemoryNeed, missingBytes: number): bool
   if (context.isCapturing) return false;
   const place = placeOf(kind);
   const freedBytes = place === "device" ? context.freed.byteLength : 0;
-  const comingBytes = freedBytes + context.deferredBytes(place);
+  const comingBytes = freedBytes + context.deferred.bytesOf(place);
   if (comingBytes === 0) return false;
   if (comingBytes + context.ledger.cachedBytes(place) < missingBytes) return false;
-  if (freedBytes === 0 || !context.freed.waitForMost()) context.runDeferred(place);
+  if (freedBytes === 0 || !context.freed.waitForMost()) context.deferred.runOf(place);
   trimCaches(context, kind);
   return true;
 }
 
 function isShortage(error: unknown): error is Shortage {
   return isOutOfMemory(error) && !(error instanceof OutOfMemoryError);
-}
-
-/** Returns the bytes in a kind's place that were released but are still in use. */
-function keptBytesOf({ ledger }: Context, kind: LiveKind): number {
-  let keptBytes = 0;
-  for (const cache of ledger.caches) {
-    const isThere = cache instanceof KeptMemory && placeOf(cache.kind) === placeOf(kind);
-    if (isThere) keptBytes += cache.byteLength;
-  }
-  return keptBytes;
 }
 
 /** Tries whether the device has a block of half the size: then what is free lies in pieces. */
@@ -332,7 +322,7 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),
-    keptBytes: keptBytesOf(context, kind),
+    keptBytes: keptMemory(ledger, kind).byteLength,
     persisted: place === "device" ? persistedOn(context) : undefined,
     largest: ledger.largest(NAMED_BLOCKS, place).map((entry) => ({
       name: nameOf(entry),

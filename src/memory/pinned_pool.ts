@@ -53,18 +53,23 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     this.context.ledger.caches.add(this);
   }
 
+  /** Makes a pool that ends with its context. */
+  static endingWith(context: Context, keepBytes: number): PinnedPool {
+    const upstream = new PinnedHostMemoryResource({ context });
+    const pool = new PinnedPool(upstream, { keepBytes, isContextOwned: true });
+    context.atRelease(() => pool.release());
+    return pool;
+  }
+
   /**
    * The pool that every context has for the kit's own use, until the context ends: for staging streams
    * and for downloads into page-locked arrays.
    */
   static of(context: Context): PinnedPool {
-    return pools.getOrInsertComputed(context, () => {
-      const upstream = new PinnedHostMemoryResource({ context });
-      const limits = { keepBytes: CONTEXT_KEEP_BYTES, isContextOwned: true };
-      const pool = new PinnedPool(upstream, limits);
-      context.atRelease(() => pool.release());
-      return pool;
-    });
+    return pools.getOrInsertComputed(
+      context,
+      () => PinnedPool.endingWith(context, CONTEXT_KEEP_BYTES),
+    );
   }
 
   get usedBytes(): number {
@@ -133,11 +138,6 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     if (this.#released) return;
     this.#released = true;
     this.#finishRelease();
-  }
-
-  /** Gives everything back because nothing can reach the resource any more. */
-  lose(): void {
-    this.release();
   }
 
   #finishRelease(): void {

@@ -55,7 +55,13 @@ export class ResourceChoice implements Disposable {
   }
 
   #check(resource: MemoryResource, context: Context): void {
-    requireContext(resource, context);
+    requireResource(resource, "use");
+    if (resource.context !== context) {
+      throw new TypeError(
+        `Cannot use a resource of device ${resource.context.ordinal} on device ` +
+          `${context.ordinal}: make one with this device`,
+      );
+    }
     if (this.#needsHost) requireHostMemory(resource, "take page-locked memory");
   }
 
@@ -67,15 +73,6 @@ export class ResourceChoice implements Disposable {
       resource = resource.upstream;
     }
   }
-}
-
-function requireContext(resource: MemoryResource, context: Context): void {
-  requireResource(resource, "use");
-  if (resource.context === context) return;
-  throw new TypeError(
-    `Cannot use a resource of device ${resource.context.ordinal} on device ${context.ordinal}: ` +
-      `make one with this device`,
-  );
 }
 
 const told = new WeakSet<Context>();

@@ -9,7 +9,7 @@ import { Parts } from "../words/parts.ts";
 import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import { ChunkArena } from "./chunk_arena.ts";
 import type { ContextOwner } from "./memory_resource.ts";
-import { canBeShared, hasVirtualMemory, takeRange } from "./virtual_memory.ts";
+import { hasVirtualMemory, takeRange } from "./virtual_memory.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { freeWhenPassed } from "./when_passed.ts";
 
@@ -58,9 +58,7 @@ export class VirtualMemoryResource extends BaseMemoryResource {
     this.tag = isOver
       ? undefined
       : VIRTUAL_MEMORY_OPTIONS.read(options, "new VirtualMemoryResource").tag;
-    this.#arena = isOver
-      ? options.value
-      : new ChunkArena(context, { isShareable: canBeShared(context) });
+    this.#arena = isOver ? options.value : new ChunkArena(context);
   }
 
   /** @ignore Its chunks and their blocks. */

@@ -7,9 +7,11 @@ import { formatBytes } from "../words/format.ts";
 import { describeAccess, type DeviceAccess } from "./device_access.ts";
 import {
   canBeShared,
+  exportMemory,
   freeAddresses,
   giveAccess,
   granularityOf,
+  importMemory,
   mapMemory,
   type NamedRange,
   reserveAddresses,
@@ -37,6 +39,8 @@ export class VirtualRange {
   #mappedBytes = 0;
   /** Bytes that the devices may use: fewer than are mapped if an unmapping failed. */
   #openBytes = 0;
+  /** The number of sleepers that no new block may join: their copies are in no block's order. */
+  sleeperCount = 0;
   #isSuspended = false;
   #isFreed = false;
 
@@ -48,6 +52,21 @@ export class VirtualRange {
     this.reservedBytes = roundUp(Math.max(1, request.reservedBytes), this.stepBytes);
     this.address = reserveAddresses(context, this.reservedBytes);
     this.#access.set(context, "readwrite");
+  }
+
+  /**
+   * Reserves addresses and maps memory behind all of them at once: new memory, or that of a descriptor of
+   * another process.
+   */
+  static whole(context: Context, byteLength: number, descriptor?: number): VirtualRange {
+    const range = new VirtualRange(context, { reservedBytes: byteLength, stepBytes: byteLength });
+    try {
+      range.mapTo(range.reservedBytes, descriptor);
+      return range;
+    } catch (error) {
+      range.free();
+      throw error;
+    }
   }
 
   /** Bytes that have memory behind them. */
@@ -62,11 +81,11 @@ export class VirtualRange {
 
   /**
    * Maps memory for at least the first `byteLength` bytes (cuMemCreate, cuMemMap, cuMemSetAccess); a
-   * failure changes nothing.
+   * failure changes nothing. With a descriptor, the one step is memory of another process.
    *
    * @throws RangeError when that is more than the reserved addresses.
    */
-  mapTo(byteLength: number): void {
+  mapTo(byteLength: number, descriptor?: number): void {
     if (byteLength > this.reservedBytes) {
       throw new RangeError(
         `Cannot grow to ${formatBytes(byteLength)}: ${formatBytes(this.reservedBytes)} of ` +
@@ -77,8 +96,9 @@ export class VirtualRange {
     const target = this.stepsFor(byteLength);
     if (target <= formerBytes) return;
     try {
-      while (this.#mappedBytes < target) this.#mapStep();
-      this.#open(formerBytes, target);
+      while (this.#mappedBytes < target) this.#mapStep(descriptor);
+      const added = this.#rangeAt(formerBytes, target - formerBytes);
+      giveAccess(this.context, added, this.#access);
       this.#openBytes = target;
     } catch (error) {
       this.unmapTo(formerBytes);
@@ -128,6 +148,11 @@ export class VirtualRange {
     }
   }
 
+  /** Returns a descriptor that keeps the memory of the first step, for the caller to close. */
+  export(): number {
+    return exportMemory(this.context, this.#rangeAt(0, this.stepBytes));
+  }
+
   /** Gives a device access, also to memory that is mapped later, or ends it (cuMemSetAccess). */
   setAccess(device: Context, access: DeviceAccess): void {
     const entry = describeAccess(device, access);
@@ -160,15 +185,11 @@ export class VirtualRange {
     return unmapMemory(this.context, this.#rangeAt(start, this.stepBytes));
   }
 
-  #mapStep(): void {
+  #mapStep(descriptor: number | undefined): void {
     const range = this.#rangeAt(this.#mappedBytes, this.stepBytes);
-    mapMemory(this.context, range, canBeShared(this.context));
+    if (descriptor === undefined) mapMemory(this.context, range, canBeShared(this.context));
+    else importMemory(this.context, range, descriptor);
     this.#mappedBytes += this.stepBytes;
-  }
-
-  /** Gives all devices that may use the range access to a part that was just mapped. */
-  #open(start: number, end: number): void {
-    giveAccess(this.context, this.#rangeAt(start, end - start), this.#access);
   }
 
   #rangeAt(start: number, byteLength: number): NamedRange {

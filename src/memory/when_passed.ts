@@ -1,7 +1,7 @@
 // Work for the host to do once the GPU has passed a point: freeing what a queued copy still uses.
 
-import { type KeptBlock, KeptMemory } from "../accounting/kept_memory.ts";
-import { placeOf } from "../accounting/ledger.ts";
+import { keptMemory } from "../accounting/kept_memory.ts";
+import { type LedgerEntry, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import type { DeferredMemory } from "../driver/deferred_work.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -20,15 +20,18 @@ export function whenPassed(stream: CudaStream, work: () => void, memory?: Deferr
 }
 
 /** Frees a block once the work queued on `stream` is done; until then it counts as kept. */
-export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () => void): void {
+export function freeWhenPassed(
+  stream: CudaStream,
+  { kind, byteLength }: Pick<LedgerEntry, "kind" | "byteLength">,
+  free: () => void,
+): void {
   const fence = fenceBehind(stream);
   if (fence === undefined) return free();
   const { context } = stream;
-  const { kind, byteLength } = block;
-  const kept = KeptMemory.of(context.ledger, kind);
-  kept.add(block);
+  const kept = keptMemory(context.ledger, kind);
+  kept.byteLength += byteLength;
   const work = () => {
-    kept.delete(block);
+    kept.byteLength -= byteLength;
     free();
   };
   defer(context, { fence, work, memory: { place: placeOf(kind), byteLength } });

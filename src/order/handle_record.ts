@@ -18,10 +18,8 @@ interface HandleFields {
   readonly label?: string | undefined;
   /** Destroys the handle; throws on failure. */
   readonly destroy: (handle: bigint) => void;
-  /** Does what comes before the handle is destroyed, whoever releases it. */
-  readonly beforeEnd?: (() => void) | undefined;
-  /** Does what comes before that instead, when the object was collected. */
-  readonly beforeLost?: (() => void) | undefined;
+  /** Does what comes before the handle is destroyed; `isLost` says that the object was collected. */
+  readonly beforeEnd?: ((isLost: boolean) => void) | undefined;
 }
 
 /** A handle of the driver's, which is released exactly once. */
@@ -114,9 +112,9 @@ export class HandleRecord implements LedgerEntry, Owner {
   }
 
   #end(): void {
-    const { context, beforeEnd, beforeLost, destroy } = this.#fields;
+    const { context, beforeEnd, destroy } = this.#fields;
     releaseAll(context.driver, `${this.kind} ${this.name}`, [
-      () => (this.#isLost ? beforeLost : beforeEnd)?.(),
+      () => beforeEnd?.(this.#isLost),
       () => {
         this.#isDestroyed = true;
         destroy(this.handle);

@@ -10,15 +10,19 @@ const MAX_DELAY_MILLISECONDS = 1000;
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
   readonly released: boolean;
-  /** Releases it after its object was collected; never throws. */
-  lose(): void;
+  /** Releases what it holds; never throws. */
+  release(): void;
+  /** The same after its object was collected, where that is another thing. */
+  lose?(): void;
 }
 
 /** Number of new objects that wait to be registered at most. */
 const MAX_UNREGISTERED = 1024;
 
 const collected = new FinalizationRegistry<Owner>((owner) => {
-  if (!owner.released) owner.lose();
+  if (owner.released) return;
+  if (owner.lose === undefined) owner.release();
+  else owner.lose();
 });
 
 /** V8 marks on other threads and calls back when it is done: a few milliseconds on a small heap. */

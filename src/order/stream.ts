@@ -133,26 +133,20 @@ export class CudaStream extends Owned {
     let queue: StreamQueue | undefined;
     if (rest.isOfContext !== true) {
       const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
-      const forget = () => {
+      const beforeEnd = (isLost: boolean) => {
         const made = madeStreams.get(context);
         if (made?.get(handle)?.deref()?.disposed !== false) made?.delete(handle);
         const failure = queue?.failure;
         if (failure !== undefined && leftFailures.get(context)?.isTold !== false) {
           leftFailures.set(context, failure);
         }
-      };
-      const beforeEnd = () => {
-        forget();
-        queue?.leaveMark();
-      };
-      const beforeLost = () => {
-        forget();
-        // Memory keeps the streams that use it alive, so nobody waits for this one. A stream of another
+        // Memory keeps the streams that use it alive, so nobody waits for a lost one. A stream of another
         // library may be gone by now: a call with its handle could crash the process.
-        queue?.dropEnd();
+        if (isLost) queue?.dropEnd();
+        else queue?.leaveMark();
       };
       const fields = { context, kind: "stream", handle, label, destroy } as const;
-      this.#record = new HandleRecord(this, { ...fields, beforeEnd, beforeLost });
+      this.#record = new HandleRecord(this, { ...fields, beforeEnd });
     }
     this.#queue = queue = new StreamQueue({ context, handle, record: this.#record });
   }

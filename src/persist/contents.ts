@@ -2,7 +2,7 @@
 // process can make the same objects over the same memory.
 
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { blockOf, type GpuBuffer, ownerOf } from "../buffers/gpu_buffer.ts";
+import { blockOf } from "../buffers/gpu_buffer.ts";
 import { byteLengthOf, formatShape } from "../buffers/shape.ts";
 import { nameView } from "../buffers/views.ts";
 import type { DType } from "../dtype.ts";
@@ -11,6 +11,7 @@ import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import type { VirtualRange } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { describeValue, formatCount, visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
@@ -122,26 +123,32 @@ export function putTogether(
 export function describeContents(
   { kind, contents, metadata }: TakenApart,
   { arena }: VirtualMemoryResource,
-): { readonly description: Description; readonly allocations: readonly Allocation[] } {
+): {
+  readonly description: Description;
+  readonly allocations: readonly Allocation[];
+  /** The memory, in the order of the description. */
+  readonly chunks: readonly VirtualRange[];
+} {
   const allocations = [...new Set(contents.map(({ buffer }) => blockOf(buffer)))];
-  const filled = allocations.filter(({ byteLength }) => byteLength > 0);
-  const places = filled.map((allocation) => arena.placeOf(allocation.address));
-  const chunks = [...new Set(places.map((place) => place?.chunk))];
+  const blocks = allocations.flatMap((allocation) => {
+    const place = arena.placeOf(allocation.address);
+    return place === undefined ? [] : [{ allocation, ...place }]; // one without bytes has none
+  });
+  const chunks = [...new Set(blocks.map(({ chunk }) => chunk))];
   const description: Description = {
     kind,
     metadata,
-    chunks: chunks.map((chunk) => chunk?.byteLength ?? 0),
-    blocks: filled.map(({ byteLength, label }, i) => {
-      const place = places[i];
-      return { chunk: chunks.indexOf(place?.chunk), offset: place?.offset ?? 0, byteLength, label };
+    chunks: chunks.map(({ reservedBytes }) => reservedBytes),
+    blocks: blocks.map(({ allocation: { label }, chunk, offset, byteLength }) => {
+      return { chunk: chunks.indexOf(chunk), offset, byteLength, label };
     }),
     contents: contents.map(({ name, buffer, format }) => {
       const { dtype, shape, byteOffset } = buffer;
-      const block = filled.indexOf(blockOf(buffer));
+      const block = blocks.findIndex(({ allocation }) => allocation === blockOf(buffer));
       return { name, block, offset: byteOffset, dtype, shape: [...shape], format };
     }),
   };
-  return { description, allocations };
+  return { description, allocations, chunks };
 }
 
 /** Makes buffers over blocks of memory that another process has filled. */
@@ -193,11 +200,6 @@ export function contentWords({ kind, contents }: TakenApart): string {
   }
   if (kind === "buffers") return formatCount(contents.length, "buffer");
   return `model of ${formatCount(contents.length, "tensor")}`;
-}
-
-/** Returns the buffers whose disposal frees the blocks of a value. */
-export function ownersOf(contents: readonly NamedContent[]): readonly GpuBuffer[] {
-  return [...new Set(contents.map(({ buffer }) => ownerOf(buffer)))];
 }
 
 /** Returns a buffer of a block: its owner if that is the same, or else a view with a name. */

@@ -3,7 +3,7 @@
 // but what it is given.
 
 import { SocketMessage } from "../sharing/socket_message.ts";
-import { KEEPER_FACTS, type KeeperOrder, KeeperSystem, type KeeperTask } from "./keeper_system.ts";
+import { KeeperSystem, type KeeperTask } from "./keeper_system.ts";
 import type {
   AsleepFacts,
   KeeperAnswer,
@@ -485,8 +485,7 @@ class Keeper {
 }
 
 /** Returns the text of a keeper's program, for the standard input of a Deno. */
-export function keeperProgram(order: KeeperOrder): string {
-  const task: KeeperTask = { ...order, ...KEEPER_FACTS };
+export function keeperProgram(task: KeeperTask): string {
   // The call comes last: a text that was cut off does nothing.
   const classes = Object.entries({ Message: SocketMessage, System: KeeperSystem, Keeper });
   return classes.map(([name, source]) => `const ${name} = ${textOf(source)};\n`).join("") +

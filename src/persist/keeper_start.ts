@@ -4,11 +4,8 @@
 import { hostLibrary } from "../../ffi/host.ts";
 import { messageOf } from "../words/format.ts";
 import { keeperProgram } from "./keeper_program.ts";
-import { KEEPER_PROTOCOL } from "./keeper_words.ts";
+import { KEEPER_FACTS } from "./keeper_system.ts";
 import { PersistError } from "./persist_error.ts";
-
-/** The time after which a keeper ends that holds nothing, and that nobody speaks to. */
-export const IDLE_SECONDS = 300;
 
 /** The command that starts a keeper by hand. */
 const BY_HAND = "run `deno run -A URL/src/cli.ts persisted start`";
@@ -20,15 +17,13 @@ const FLAGS =
 /**
  * Starts a keeper in a folder, where there may be one by the time it runs: then it ends at once.
  *
+ * @param changes Other facts than this kit's, for tests.
+ *
  * @throws PersistError where this program cannot start another, with the way to do it by hand.
  */
 export async function startKeeper(
   folder: string,
-  { idleSeconds = IDLE_SECONDS, protocol = KEEPER_PROTOCOL }: {
-    readonly idleSeconds?: number;
-    /** Another version than this kit's, for tests. */
-    readonly protocol?: number;
-  } = {},
+  changes: Partial<typeof KEEPER_FACTS> = {},
 ): Promise<void> {
   if (Deno.build.standalone) {
     throw cannotStart("a compiled program contains no Deno that could run it");
@@ -37,7 +32,7 @@ export async function startKeeper(
   if (Deno.permissions.requestSync({ name: "run", command }).state !== "granted") {
     throw cannotStart("that needs --allow-run");
   }
-  const program = keeperProgram({ library: hostLibrary(), folder, idleSeconds, protocol });
+  const program = keeperProgram({ ...KEEPER_FACTS, ...changes, library: hostLibrary(), folder });
   try {
     const child = new Deno.Command(command, {
       args: FLAGS.split(" "),

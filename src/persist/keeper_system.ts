@@ -22,6 +22,7 @@ import {
 import type { MessageSystem, SocketMessage } from "../sharing/socket_message.ts";
 import { VERSION } from "../words/version.ts";
 import {
+  KEEPER_PROTOCOL,
   MAX_DESCRIPTORS,
   MAX_MESSAGE_BYTES,
   NAME_PAGE_BYTES,
@@ -52,19 +53,11 @@ const NUMBERS = {
   SYS_PIDFD_OPEN: Number(SYS_PIDFD_OPEN),
 } as const;
 
-/** Where a keeper listens, and how long it waits for something to keep. */
-export interface KeeperOrder {
-  /** Name or path of the C library. */
-  readonly library: string;
-  /** Folder of the socket and the lock. */
-  readonly folder: string;
-  /** Seconds of holding nothing, with nobody connected, after which it ends. */
-  readonly idleSeconds: number;
-  readonly protocol: number;
-}
-
-/** Facts that every keeper of this kit is told besides. */
+/** Facts that every keeper of this kit is told. */
 export const KEEPER_FACTS = {
+  /** Seconds of holding nothing, with nobody connected, after which it ends. */
+  idleSeconds: 300,
+  protocol: KEEPER_PROTOCOL,
   calls: KEEPER_CALLS,
   numbers: NUMBERS,
   kit: VERSION,
@@ -73,10 +66,15 @@ export const KEEPER_FACTS = {
   pageBytes: NAME_PAGE_BYTES,
   slotBytes: OPENER_BYTES,
   slotState: SLOT_STATE,
-} as const;
+};
 
-/** Orders and facts for the program, as plain data. */
-export type KeeperTask = KeeperOrder & typeof KEEPER_FACTS;
+/** Facts for the program, as plain data, and where it listens. */
+export interface KeeperTask extends Readonly<typeof KEEPER_FACTS> {
+  /** Name or path of the C library. */
+  readonly library: string;
+  /** Folder of the socket and the lock. */
+  readonly folder: string;
+}
 
 type Calls = Deno.DynamicLibrary<typeof KEEPER_CALLS>["symbols"];
 

@@ -9,6 +9,7 @@ import type { DType } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
+import type { ResourceChoice } from "../memory/resource_choice.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
@@ -33,15 +34,15 @@ import { NAME_PAGE_BYTES } from "./keeper_words.ts";
 import { handOver, type Persisted, releaseFrom, show } from "./open_persisted.ts";
 import type { PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
-import { newFile, StatePage, textFile } from "./state_page.ts";
+import { newFile, StatePage } from "./state_page.ts";
 
 /** A program's request. */
 export interface PersistRequest {
   readonly name: string;
   /** Makes the value when it is not there. */
   readonly make: () => unknown;
-  /** Runs a function with a resource for the device's memory. */
-  readonly withResource: (resource: VirtualMemoryResource, body: () => unknown) => unknown;
+  /** The device's resources, for the time of making. */
+  readonly resources: ResourceChoice;
 }
 
 /** Made with the first function: before, no call is in one. */
@@ -56,12 +57,12 @@ export function namesBeingMade(): ReadonlySet<string> {
 export async function makeKept(
   context: Context,
   connection: KeeperConnection,
-  { name, make, withResource, key, move }: PersistRequest & {
+  { name, make, resources, key, move }: PersistRequest & {
     readonly key: string | undefined;
     readonly move: boolean;
   },
 ): Promise<Persisted<Persistable>> {
-  const arena = new ChunkArena(context, { isShareable: true });
+  const arena = new ChunkArena(context);
   const resource = new VirtualMemoryResource({ context }, new Parts(arena));
   using undo = new DisposableStack();
   undo.defer(() => releaseFrom(context, resource));
@@ -69,20 +70,18 @@ export async function makeKept(
   const note = (file: LoadedFile) => void loaded.set(file.path, file);
   namesInMaking ??= new (builtin("node:async_hooks").AsyncLocalStorage)();
   const made = await namesInMaking.run(new Set([...namesBeingMade(), name]), () => {
-    return listenToLoads(note, () => withResource(resource, make));
+    return listenToLoads(note, () => resources.run(resource, make));
   });
   const { taken, value } = await inArena(made, { name, resource, move });
-  const { description, allocations } = describeContents(taken, resource);
+  const { description, allocations, chunks } = describeContents(taken, resource);
   arena.seal();
   for (const { buffer } of taken.contents) await whenDone(buffer.span);
-  const used = new Set(allocations.map(({ address }) => arena.placeOf(address)?.chunk));
-  const chunks = [...used].filter((chunk) => chunk !== undefined);
   const origin: PersistOrigin = { files: [...loaded.values()], key };
   using sent = new DisposableStack();
   const toSend = (descriptor: number) => sent.adopt(descriptor, closeDescriptor);
-  const described = toSend(textFile(JSON.stringify(description)));
+  const described = toSend(newFile(new TextEncoder().encode(JSON.stringify(description))));
   const page = toSend(newFile(new Uint8Array(NAME_PAGE_BYTES)));
-  const byteLength = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const byteLength = description.chunks.reduce((sum, size) => sum + size, 0);
   const words = { byteLength, what: contentWords(taken), origin: JSON.stringify(origin) };
   const files = [described, page];
   const answer = await handOver(connection, { op: "publish", ...words }, { chunks, files });

@@ -1,13 +1,14 @@
 // The persisted memory that this program has open: opened by descriptors of the keeper, or read from the
 // file in which it sleeps; found by name, by value, and by the resource of its blocks.
 
+import { ownerOf } from "../buffers/gpu_buffer.ts";
 import type { Context } from "../driver/context.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { takeOrReclaim } from "../memory/out_of_memory.ts";
-import { VirtualChunk } from "../memory/virtual_chunk.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { VirtualRange } from "../memory/virtual_range.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
 import { CudaError } from "../words/errors.ts";
@@ -17,7 +18,6 @@ import { warn } from "../words/warning.ts";
 import {
   type Description,
   makeContents,
-  ownersOf,
   type Persistable,
   takeApart,
   type TakenApart,
@@ -49,7 +49,7 @@ export interface OpenPersisted {
   readonly connection: KeeperConnection;
   readonly resource: VirtualMemoryResource;
   /** Chunks in the order in which the keeper has their descriptors. */
-  readonly chunks: readonly VirtualChunk[];
+  readonly chunks: readonly VirtualRange[];
   readonly allocations: readonly Allocation[];
   readonly persistence: Persistence;
   readonly value: WeakRef<object>;
@@ -96,7 +96,7 @@ export function show({ kind, contents }: TakenApart, opened: NewlyOpen): Persist
   const readAsleep = () => record.asleepIn;
   const persistence = new Persistence(new Parts({ facts, wasThere, readOpeners, readAsleep }));
   const words = { persistence: { value: persistence, configurable: true } };
-  const owners = ownersOf(contents);
+  const owners = [...new Set(contents.map(({ buffer }) => ownerOf(buffer)))];
   const dispose = () => owners.forEach((owner) => owner.dispose());
   const shown = kind === "buffers"
     ? Object.defineProperties({ ...opened.value as object }, {
@@ -135,7 +135,7 @@ export async function openKept(
   >,
 ): Promise<Persisted<Persistable>> {
   const described: Description = JSON.parse(readText(description));
-  const arena = new ChunkArena(context, { isShareable: true });
+  const arena = new ChunkArena(context);
   arena.seal();
   const resource = new VirtualMemoryResource({ context }, new Parts(arena));
   using undo = new DisposableStack();
@@ -146,7 +146,7 @@ export async function openKept(
     ? await importChunks(opening, first)
     : await wakeChunks(opening, facts.asleep);
   const addresses = described.blocks.map(({ chunk, offset, byteLength }) => {
-    const place = { chunk: chunks[chunk] as VirtualChunk, offset, byteLength };
+    const place = { chunk: chunks[chunk] as VirtualRange, offset, byteLength };
     return resource.adopt(arena.adoptBlock(place));
   });
   const stream = defaultStreamOf(context);
@@ -179,13 +179,16 @@ interface Opening {
 async function importChunks(
   { context, connection, arena, name, sizes }: Opening,
   first: readonly number[],
-): Promise<VirtualChunk[]> {
-  const chunks: VirtualChunk[] = [];
+): Promise<VirtualRange[]> {
+  const chunks: VirtualRange[] = [];
   const adopt = (descriptor: number) => {
-    const byteLength = sizes[chunks.length] ?? 0;
-    const chunk = importChunk(context, name, { byteLength, descriptor });
-    chunks.push(chunk);
-    arena.adopt(chunk);
+    try {
+      const chunk = VirtualRange.whole(context, sizes[chunks.length] ?? 0, descriptor);
+      chunks.push(chunk);
+      arena.adopt(chunk);
+    } catch (cause) {
+      throw cause instanceof CudaError ? refusedMemory(name, cause) : cause;
+    }
   };
   first.forEach(adopt);
   while (chunks.length < sizes.length) {
@@ -204,38 +207,27 @@ async function importChunks(
 async function wakeChunks(
   { context, connection, arena, name, sizes }: Opening,
   { file }: NonNullable<KeptFacts["asleep"]>,
-): Promise<VirtualChunk[]> {
+): Promise<VirtualRange[]> {
   if (file === null) throw forgotten(name); // the keeper hands out nothing else
   const chunks = sizes.map((byteLength) => {
     const need = { context, kind: "device", byteLength } as const;
-    const chunk = takeOrReclaim(need, () => {
-      return new VirtualChunk(context, byteLength, { isShareable: true });
-    });
+    const chunk = takeOrReclaim(need, () => VirtualRange.whole(context, byteLength));
     arena.adopt(chunk);
     return chunk;
   });
   const stream = defaultStreamOf(context);
-  await readParts(context, chunks, { file, stream, doing: `open "${visibleText(name)}"` });
+  const parts = chunks.map((range) => ({ range, byteLength: range.reservedBytes }));
+  await readParts(context, parts, { file, stream, doing: `open "${visibleText(name)}"` });
   await stream.synchronize();
   const answer = await handOver(connection, { op: "wake" }, { chunks });
   if (answer.refused !== undefined) throw refusalOf(name, answer);
   return chunks;
 }
 
-function importChunk(
-  context: Context,
-  name: string,
-  { byteLength, descriptor }: { readonly byteLength: number; readonly descriptor: number },
-): VirtualChunk {
-  try {
-    return new VirtualChunk(context, byteLength, { isShareable: true, descriptor });
-  } catch (cause) {
-    if (!(cause instanceof CudaError)) throw cause;
-    const words =
-      `the driver refuses its memory (${cause.codeName}), as after a reset of the GPU or a ` +
-      "restart of its driver; forget() it, or pass { replace: true }";
-    throw gone(name, words, { cause });
-  }
+function refusedMemory(name: string, cause: CudaError): PersistError {
+  const words = `the driver refuses its memory (${cause.codeName}), as after a reset of the GPU ` +
+    "or a restart of its driver; forget() it, or pass { replace: true }";
+  return gone(name, words, { cause });
 }
 
 function gone(name: string, words: string, options?: ErrorOptions): PersistError {
@@ -256,7 +248,7 @@ type Announcement = { readonly op: "wake" } | ({ readonly op: "publish" } & Kept
 export async function handOver(
   connection: KeeperConnection,
   request: Announcement,
-  { chunks, files }: { readonly chunks: readonly VirtualChunk[]; readonly files?: number[] },
+  { chunks, files }: { readonly chunks: readonly VirtualRange[]; readonly files?: number[] },
 ): Promise<KeeperAnswer> {
   const announced = { ...request, descriptorCount: chunks.length };
   let answer: KeeperAnswer = await connection.ask(announced, files);

@@ -52,7 +52,7 @@ const ENDING_MILLISECONDS = 60_000;
  */
 export async function persistMemory(
   context: Context,
-  { name, make, withResource }: PersistRequest,
+  { name, make, resources }: PersistRequest,
   options: PersistOptions,
 ): Promise<Persistable> {
   options = PERSIST_OPTIONS.read(options, "persist");
@@ -68,7 +68,7 @@ export async function persistMemory(
   }
   const turns = turnsOf.getOrInsertComputed(context, () => new Map());
   const turn = (turns.get(name) ?? Promise.resolve()).then(() => {
-    return persistNow(context, { name, make, withResource }, options);
+    return persistNow(context, { name, make, resources }, options);
   });
   const over = turn.then(() => {}, () => {});
   turns.set(name, over);
@@ -84,7 +84,7 @@ const turnsOf = new WeakMap<Context, Map<string, Promise<void>>>();
 
 async function persistNow(
   context: Context,
-  { name, make, withResource }: PersistRequest,
+  { name, make, resources }: PersistRequest,
   options: PersistOptions,
 ): Promise<Persistable> {
   const { key, replace = false, move = false, signal } = options;
@@ -116,7 +116,7 @@ async function persistNow(
     }
   }
   if (answer.state !== "make") throw refusalOf(name, answer);
-  const made = await makeKept(context, connection, { name, make, withResource, key, move });
+  const made = await makeKept(context, connection, { name, make, resources, key, move });
   undo.move();
   return made;
 }

@@ -9,8 +9,8 @@ import { hasFields } from "../interop/named_buffers.ts";
 import { DeviceModel } from "../interop/loaded_contents.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
-import type { VirtualChunk } from "../memory/virtual_chunk.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import type { VirtualRange } from "../memory/virtual_range.ts";
 import { pendingBefore } from "../memory/in_order.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
@@ -19,7 +19,8 @@ import { ANYTHING, oneOf, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
 import { handOver, openedAround, type OpenPersisted, type Persisted } from "./open_persisted.ts";
 import { PersistError } from "./persist_error.ts";
-import { Sleeper, sleeperOf, type SleepPart } from "./sleeper.ts";
+import type { SleepPart } from "./sleep_file.ts";
+import { Sleeper, sleeperOf } from "./sleeper.ts";
 
 /** Options for {@link CudaDevice.sleep}. */
 export interface SleepOptions {
@@ -91,20 +92,20 @@ export async function sleepMemory(
   for (const allocation of allocations) allocation.requireNotLent("put to sleep");
   const opened = openedOf(name, allocations);
   const parts = partsOf(context, { name, allocations, opened });
-  const where = to === "file" ? path : to === "host" ? "host memory" : "nothing";
   let kept: OpenPersisted | undefined; // what the keeper knows to be asleep
   const whenAway = (file: LoadedFile | null) => {
-    if (opened !== undefined) opened.asleepIn = where;
+    if (opened !== undefined) opened.asleepIn = sleeper.where;
     if (kept !== undefined) sendAway(kept, file);
   };
   const whenAwake = async () => {
     if (opened !== undefined) opened.asleepIn = undefined;
     if (kept !== undefined) await handBack(kept);
   };
-  const sleeper = new Sleeper({ context, name, parts, allocations, onUse, whenAway, whenAwake });
+  const place = { context, name, parts, allocations, to, path };
+  const sleeper = new Sleeper({ ...place, onUse, whenAway, whenAwake });
   try {
-    if (opened !== undefined && await takeBack(opened, where)) kept = opened;
-    if (!await sleeper.fallAsleep({ to, path })) await whenAwake();
+    if (opened !== undefined && await takeBack(opened, sleeper.where)) kept = opened;
+    if (!await sleeper.fallAsleep()) await whenAwake();
   } catch (error) {
     await sleeper.wake(); // it has not slept
     await whenAwake();
@@ -212,7 +213,7 @@ function partsOf(
     readonly opened: OpenPersisted | undefined;
   },
 ): readonly SleepPart[] {
-  const chunks = new Map<VirtualChunk, { readonly resource: VirtualMemoryResource; end: number }>(
+  const chunks = new Map<VirtualRange, { readonly resource: VirtualMemoryResource; end: number }>(
     opened?.chunks.map((chunk) => [chunk, { resource: opened.resource, end: 0 }]),
   );
   const parts: SleepPart[] = [];
@@ -222,10 +223,8 @@ function partsOf(
     const resource = source instanceof VirtualMemoryResource ? source : undefined;
     const range = resource?.rangeAt(address);
     const place = resource?.arena.placeOf(address);
-    if (range !== undefined) {
-      const [unmap, map] = [() => range.suspend(), () => range.resume()];
-      parts.push({ address, byteLength, isGone: () => range.isFreed, unmap, map });
-    } else if (resource !== undefined && place !== undefined) {
+    if (range !== undefined) parts.push({ range, byteLength });
+    else if (resource !== undefined && place !== undefined) {
       const { chunk, offset } = place;
       const end = Math.max(offset + byteLength, chunks.get(chunk)?.end ?? 0);
       chunks.set(chunk, { resource, end });
@@ -239,12 +238,10 @@ function partsOf(
     }
   }
   const own = new Set(allocations.map(({ address }) => address));
-  for (const [chunk, { resource, end }] of chunks) {
-    const other = resource.arena.addressesIn(chunk).find((address) => !own.has(address));
+  for (const [range, { resource, end }] of chunks) {
+    const other = resource.arena.addressesIn(range).find((address) => !own.has(address));
     if (other !== undefined) throw sharing(context, name, other);
-    const [unmap, map] = [() => chunk.unmap(), () => chunk.map()];
-    const isGone = () => chunk.isFreed;
-    parts.push({ address: chunk.address, byteLength: end, isGone, unmap, map, chunk });
+    parts.push({ range, byteLength: end });
   }
   return parts;
 }

@@ -5,23 +5,30 @@ import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { factsBehind } from "../disk/file_facts.ts";
 import { FileReading } from "../disk/file_reading.ts";
 import type { LoadedFile } from "../disk/loaded_files.ts";
-import type { AddressRange } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { MAX_HEADER_BYTES } from "../interop/safetensors/header.ts";
 import { readHeader } from "../interop/safetensors/read_header.ts";
 import { saveSafetensors } from "../interop/safetensors/save.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
+import type { VirtualRange } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { PersistError } from "./persist_error.ts";
 
+/** Addresses whose memory can leave them. */
+export interface SleepPart {
+  readonly range: VirtualRange;
+  /** Bytes from its start that hold something. */
+  readonly byteLength: number;
+}
+
 /** Shows memory whose uses are in no block's order: the caller has put them there. */
 export function alias(
   context: Context,
-  { address, byteLength }: AddressRange,
+  { range: { address }, byteLength }: SleepPart,
   stream: CudaStream,
 ): DeviceBuffer<"uint8"> {
   const attributes = { isDeviceAccessible: true, isHostAccessible: false };
@@ -33,7 +40,7 @@ export function alias(
 /** Writes parts into a file, and returns the facts by which a change of it shows. */
 export async function writeParts(
   context: Context,
-  parts: readonly AddressRange[],
+  parts: readonly SleepPart[],
   { path, name, stream }: {
     readonly path: string;
     readonly name: string;
@@ -56,7 +63,7 @@ export async function writeParts(
  */
 export async function readParts(
   context: Context,
-  parts: readonly (AddressRange & { isGone?(): boolean })[],
+  parts: readonly SleepPart[],
   { file, stream, doing }: {
     readonly file: LoadedFile;
     readonly stream: CudaStream;
@@ -78,7 +85,7 @@ export async function readParts(
   const { tensors, dataOffset } = await readHeader(opened, MAX_HEADER_BYTES);
   const places = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   for (const [i, part] of parts.entries()) {
-    if (part.isGone?.()) continue;
+    if (part.range.isFreed) continue;
     const place = places.get(`part ${i}`);
     if (place === undefined || place.byteLength > part.byteLength) throw changed();
     using there = alias(context, { ...part, byteLength: place.byteLength }, stream);

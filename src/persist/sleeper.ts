@@ -8,57 +8,35 @@ import { tryRelease } from "../driver/release.ts";
 import type { LoadedFile } from "../disk/loaded_files.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { takeOrReclaim } from "../memory/out_of_memory.ts";
-import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
 import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
-import type { VirtualChunk } from "../memory/virtual_chunk.ts";
 import { whenPassed } from "../memory/when_passed.ts";
 import { activeCapture } from "../order/capture.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { formatBytes } from "../words/format.ts";
 import { PersistError } from "./persist_error.ts";
-import { alias, readParts, writeParts } from "./sleep_file.ts";
+import { alias, readParts, type SleepPart, writeParts } from "./sleep_file.ts";
 
-/** Addresses whose memory can leave them. */
-export interface SleepPart {
-  readonly address: bigint;
-  /** Bytes from there that hold something. */
-  readonly byteLength: number;
-  /** Returns whether its addresses were freed, with all blocks in it. */
-  isGone(): boolean;
-  /** Gives the memory back; reports a failure and returns whether it did. */
-  unmap(): boolean;
-  /** Takes new memory. A failure changes nothing. */
-  map(): void;
-  /** The chunk that it is; a growable buffer has none. */
-  readonly chunk?: VirtualChunk;
-}
-
-/** Where contents are while their memory is away: in a file, in host memory, or in neither. */
+/** Contents whose memory is away: in a file, in host memory, or in neither. */
 interface SleepContents {
   readonly file?: LoadedFile;
   readonly buffers: readonly PinnedBuffer<"uint8">[];
-  /** The place in words. */
-  readonly where: string;
 }
 
-/** Where contents are to go: a path goes with "file". */
-interface SleepChoice {
-  readonly to: "host" | "file" | "nothing";
-  readonly path: string;
-}
-
-/** Memory that sleeps, and the effect of its uses. */
+/** Memory that sleeps, the place of its contents, and the effect of its uses. */
 interface SleeperFields {
   readonly context: Context;
   readonly name: string;
   readonly parts: readonly SleepPart[];
   readonly allocations: readonly Allocation[];
+  readonly to: "host" | "file" | "nothing";
+  /** The file, for "file". */
+  readonly path: string;
   readonly onUse: "wake" | "throw";
   /** Called when the memory has left, with the file that has its contents, if one has. */
-  readonly whenAway?: ((file: LoadedFile | null) => void) | undefined;
+  readonly whenAway: (file: LoadedFile | null) => void;
   /** Called when the memory is back. */
-  readonly whenAwake?: (() => Promise<void>) | undefined;
+  readonly whenAwake: () => Promise<void>;
 }
 
 const hostPools = new WeakMap<Context, PinnedPool>();
@@ -68,12 +46,7 @@ const hostPools = new WeakMap<Context, PinnedPool>();
  * takes ten times as long as the copies. `gpu.trim()` gives it back.
  */
 function hostPoolOf(context: Context): PinnedPool {
-  return hostPools.getOrInsertComputed(context, () => {
-    const upstream = new PinnedHostMemoryResource({ context });
-    const pool = new PinnedPool(upstream, { keepBytes: Infinity, isContextOwned: true });
-    context.atRelease(() => pool.release());
-    return pool;
-  });
+  return hostPools.getOrInsertComputed(context, () => PinnedPool.endingWith(context, Infinity));
 }
 
 const sleepers = new WeakMap<StreamUsage, Sleeper>();
@@ -88,7 +61,7 @@ export class Sleeper {
   readonly #fields: SleeperFields;
   readonly #gates: SleepGate[] = [];
   #state: "going" | "asleep" | "waking" | "awake" = "going";
-  #contents: SleepContents = { where: "nothing", buffers: [] };
+  #contents: SleepContents = { buffers: [] };
   #leftCount: number;
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
@@ -103,32 +76,38 @@ export class Sleeper {
       this.#gates.push(new SleepGate(this, usage));
       sleepers.set(usage, this);
     }
-    for (const { chunk } of fields.parts) if (chunk !== undefined) chunk.closedCount++;
+    for (const { range } of fields.parts) range.sleeperCount++;
   }
 
   /** The parts that were not freed meanwhile. */
   get #parts(): readonly SleepPart[] {
-    return this.#fields.parts.filter((part) => !part.isGone());
+    return this.#fields.parts.filter((part) => !part.range.isFreed);
+  }
+
+  /** The place of the contents in words. */
+  get where(): string {
+    const { to, path } = this.#fields;
+    return to === "file" ? path : to === "host" ? "host memory" : to;
   }
 
   /** Where its contents are, in words; undefined while they are on the device. */
   get words(): string | undefined {
     if (this.#state !== "asleep" && this.#state !== "waking") return undefined;
-    return `asleep, ${formatBytes(bytesOf(this.#parts))} in ${this.#contents.where}`;
+    return `asleep, ${formatBytes(bytesOf(this.#parts))} in ${this.where}`;
   }
 
   /**
    * Saves the contents behind all that was queued, and gives the memory back. Returns false when a use
    * came first, which leaves everything as it was.
    */
-  async fallAsleep(choice: SleepChoice): Promise<boolean> {
+  async fallAsleep(): Promise<boolean> {
     const { context, allocations, whenAway } = this.#fields;
     const stream = defaultStreamOf(context);
     using _kept = this.#hold();
     using undo = new DisposableStack();
     undo.defer(() => this.#open());
     for (const { usage } of allocations) usage.finishOn(stream);
-    const contents = await this.#save(stream, choice);
+    const contents = await this.#save(stream);
     undo.defer(() => dispose(contents));
     using mark = stream.record();
     await mark.synchronize();
@@ -137,8 +116,8 @@ export class Sleeper {
     this.#contents = contents;
     this.#state = "asleep";
     context.ledger.asleepBytes += this.#liveBytes;
-    for (const part of this.#parts) part.unmap(); // a failure is reported: that part takes its room, no more
-    whenAway?.(contents.file ?? null);
+    for (const part of this.#parts) part.range.suspend(); // a failure is reported: that part takes its room, no more
+    whenAway(contents.file ?? null);
     return true;
   }
 
@@ -155,14 +134,14 @@ export class Sleeper {
     try {
       for (const [i, buffer] of contents.buffers.entries()) {
         const part = parts[i];
-        if (part === undefined || part.isGone()) continue;
+        if (part === undefined || part.range.isFreed) continue;
         using there = alias(context, part, stream);
         queueCopyNow(there.span, buffer.span, stream); // the use behind it may be what the stream waits for
       }
     } catch (error) {
       // Copies into the first of them may be under way.
       tryRelease(context.driver, "what was to wake", () => stream.synchronizeSync());
-      for (const part of this.#parts) part.unmap();
+      for (const part of this.#parts) part.range.suspend();
       throw error;
     }
     this.#wakeBehind(stream);
@@ -226,7 +205,7 @@ export class Sleeper {
       try {
         await readParts(context, parts, { file, stream, doing: `wake ${name}` });
       } catch (error) {
-        for (const part of this.#parts) part.unmap();
+        for (const part of this.#parts) part.range.suspend();
         this.#state = "asleep";
         throw error;
       }
@@ -236,12 +215,11 @@ export class Sleeper {
     await defaultStreamOf(this.#fields.context).synchronize();
   }
 
-  async #save(stream: CudaStream, { to, path }: SleepChoice): Promise<SleepContents> {
-    const { context, parts, name } = this.#fields;
-    if (to === "nothing") return { where: to, buffers: [] };
+  async #save(stream: CudaStream): Promise<SleepContents> {
+    const { context, parts, name, to, path } = this.#fields;
+    if (to === "nothing") return { buffers: [] };
     if (to === "file") {
-      const file = await writeParts(context, parts, { path, name, stream });
-      return { where: path, file, buffers: [] };
+      return { file: await writeParts(context, parts, { path, name, stream }), buffers: [] };
     }
     using undo = new DisposableStack();
     const buffers = parts.map((part) => {
@@ -255,7 +233,7 @@ export class Sleeper {
       return buffer;
     });
     undo.move();
-    return { where: "host memory", buffers };
+    return { buffers };
   }
 
   /** Keeps the memory while copies use it in no block's order, also of blocks that are given back meanwhile. */
@@ -272,8 +250,8 @@ export class Sleeper {
     takeOrReclaim({ context, kind: "device", byteLength: bytesOf(parts) }, () => {
       using undo = new DisposableStack();
       for (const part of parts) {
-        part.map();
-        undo.defer(() => part.unmap());
+        part.range.resume();
+        undo.defer(() => part.range.suspend());
       }
       undo.move();
     });
@@ -294,7 +272,7 @@ export class Sleeper {
     context.ledger.asleepBytes -= this.#liveBytes;
     this.#open();
     for (const { usage, released } of allocations) if (!released) usage.order(stream, "write");
-    this.#after = whenAwake?.();
+    this.#after = whenAwake();
   }
 
   #open(): void {
@@ -302,7 +280,7 @@ export class Sleeper {
     this.#state = "awake";
     const { context, parts } = this.#fields;
     whenPassed(defaultStreamOf(context), () => {
-      for (const { chunk } of parts) if (chunk !== undefined) chunk.closedCount--;
+      for (const { range } of parts) range.sleeperCount--;
     });
     for (const gate of this.#gates) gate.remove();
     for (const { usage } of this.#fields.allocations) {

@@ -70,11 +70,6 @@ export class StatePage {
   }
 }
 
-/** Returns a descriptor of a file without a name that holds a text, for the caller to close. */
-export function textFile(text: string): number {
-  return newFile(new TextEncoder().encode(text));
-}
-
 /** Returns a descriptor of a file without a name that holds bytes, for the caller to close. */
 export function newFile(bytes: Uint8Array<ArrayBuffer>): number {
   const { memfd_create, pwrite, addressOf } = openSystem();

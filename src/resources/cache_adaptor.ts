@@ -3,13 +3,13 @@
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { PinnedPool } from "../memory/pinned_pool.ts";
 import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
-import { unwatch, watch } from "../order/safety_net.ts";
+import { type Owner, unwatch, watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
 
 /** The state of such an adaptor; it never refers to the adaptor, so that one that is dropped is collected. */
 export type BlockStore =
-  & Pick<PinnedPool, "usedBytes" | "byteLength" | "allocate" | "deallocate" | "trim">
-  & Pick<PinnedPool, "release" | "released" | "lose">;
+  & Owner
+  & Pick<PinnedPool, "usedBytes" | "byteLength" | "allocate" | "deallocate" | "trim">;
 
 /** Keeps freed memory for later requests; ends when it is disposed. */
 export abstract class CacheAdaptor extends ResourceAdaptor implements Disposable {

@@ -39,7 +39,7 @@ export class TrackingResourceAdaptor extends PassingAdaptor {
   constructor(upstream: MemoryResource, options: TrackingOptions = {}) {
     super(upstream);
     options = TRACKING_OPTIONS.read(options, "new TrackingResourceAdaptor");
-    this.#origins.choose(options.captureStacks === false ? "none" : "stack");
+    this.#origins.detail = options.captureStacks === false ? "none" : "stack";
   }
 
   /** Bytes that were not given back. */

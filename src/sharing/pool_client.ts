@@ -4,7 +4,7 @@
 import type { Context } from "../driver/context.ts";
 import type { PoolTicket, TicketError } from "../ticket.ts";
 import { sleep } from "../words/timer.ts";
-import { closeDescriptor, LocalSocket, type Received } from "./local_socket.ts";
+import { closeDescriptor, LocalSocket } from "./local_socket.ts";
 import { isOfferedHere, isOfferedInThread } from "./pool_server.ts";
 import { decodeAnswer, encodeRequest, type PoolAnswer } from "./pool_words.ts";
 import { cannotOpen, noPool, ownProcess, sharerName } from "./refusals.ts";
@@ -43,11 +43,16 @@ export async function askForPool(
   if (isOfferedHere(key, context.driver)) throw ownProcess("memory");
   using rest = new DisposableStack();
   const limit = { signal, timeoutSeconds, pid, end: performance.now() + timeoutSeconds * 1000 };
-  const socket = await connect(name, limit);
-  rest.use(socket);
+  const socket = rest.use(
+    await until(limit, () => {
+      const connected = LocalSocket.connect(name);
+      if (connected === undefined) throw gone(pid);
+      return connected === "busy" ? undefined : connected; // until it has room for one more
+    }),
+  );
   requireTrusted(socket, key);
   if (!socket.send(encodeRequest(ticket))) throw gone(pid);
-  const received = await receive(socket, limit);
+  const received = await until(limit, () => socket.receive());
   for (const descriptor of received.descriptors) rest.defer(() => closeDescriptor(descriptor));
   const answer = decodeAnswer(received.bytes);
   const [descriptor] = received.descriptors;
@@ -74,40 +79,28 @@ interface Limit extends OpenWaiting {
   readonly end: number;
 }
 
-/** Connects, once the other process has room for one more. */
-async function connect(name: string, limit: Limit): Promise<LocalSocket> {
-  for (;;) {
-    const socket = LocalSocket.connect(name);
-    if (socket === undefined) throw gone(limit.pid);
-    if (socket !== "busy") return socket;
-    await untilNextLook(limit);
-  }
-}
-
-/** Waits for the answer. */
-async function receive(socket: LocalSocket, limit: Limit): Promise<Received> {
-  for (;;) {
-    const received = socket.receive();
-    if (received !== undefined) return received;
-    await untilNextLook(limit);
-  }
-}
-
 /**
- * Waits a little, without blocking the event loop.
+ * Looks until there is something, without blocking the event loop.
  *
  * @throws TicketError when that has taken too long.
  */
-async function untilNextLook({ signal, timeoutSeconds, pid, end }: Limit): Promise<void> {
-  if (performance.now() > end) {
-    throw cannotOpen(
-      "unanswered",
-      `${sharerName(pid)} has not answered in ${timeoutSeconds} s; its event loop must turn, ` +
-        `and under --watch its program may have failed`,
-    );
+async function until<T>(
+  { signal, timeoutSeconds, pid, end }: Limit,
+  look: () => T | undefined,
+): Promise<T> {
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    if (performance.now() > end) {
+      throw cannotOpen(
+        "unanswered",
+        `${sharerName(pid)} has not answered in ${timeoutSeconds} s; its event loop must turn, ` +
+          `and under --watch its program may have failed`,
+      );
+    }
+    await sleep(LOOK_MILLISECONDS);
+    signal?.throwIfAborted();
   }
-  await sleep(LOOK_MILLISECONDS);
-  signal?.throwIfAborted();
 }
 
 function gone(pid: number | undefined): TicketError {

@@ -53,7 +53,7 @@ interface SharedPool {
 class PoolServer {
   readonly name: string = `vramkit-${randomWord()}`;
   readonly #socket: LocalSocket = LocalSocket.listen(this.name);
-  readonly #offers = new Map<string, OpenOffer>();
+  readonly offers: Map<string, OpenOffer> = new Map();
   readonly #pools = new Map<DriverPool, SharedPool>();
   /** Connections that have not sent anything, and since when. */
   readonly #waiting = new Map<LocalSocket, number>();
@@ -81,19 +81,11 @@ class PoolServer {
   };
 
   offer(block: Block): Offer {
-    const known = [...this.#offers.values()].find(({ allocation }) =>
+    const known = [...this.offers.values()].find(({ allocation }) =>
       allocation === block.allocation
     );
     const { socket, key, handle } = known ?? this.#add(block);
     return { socket, key, handle };
-  }
-
-  isOwn(key: string, driver: Driver): boolean {
-    return this.#offers.get(key)?.allocation.context.driver === driver;
-  }
-
-  has(key: string): boolean {
-    return this.#offers.has(key);
   }
 
   /** Answers requests, and releases blocks that nobody has open any more. */
@@ -126,7 +118,7 @@ class PoolServer {
     allocation.context.call("cuMemPoolExportPointer", data, base);
     const handle = CUmemPoolPtrExportData.decode(data).reserved.toHex();
     const offer = { socket: this.name, key: randomWord(), handle, allocation, pool };
-    this.#offers.set(offer.key, offer);
+    this.offers.set(offer.key, offer);
     return offer;
   }
 
@@ -138,7 +130,7 @@ class PoolServer {
     if (received === undefined) return socket.dispose();
     received.descriptors.forEach(closeDescriptor);
     const request = decodeRequest(received.bytes);
-    const offer = request === undefined ? undefined : this.#offers.get(request.key);
+    const offer = request === undefined ? undefined : this.offers.get(request.key);
     if (offer === undefined || offer.handle !== request?.handle || offer.allocation.released) {
       if (!received.isEnd) socket.send(encodeAnswer({ isThere: false, pool: 0 }));
       return socket.dispose();
@@ -161,10 +153,10 @@ class PoolServer {
   }
 
   #tidy(): void {
-    for (const [key, { allocation }] of this.#offers) {
-      if (allocation.released) this.#offers.delete(key);
+    for (const [key, { allocation }] of this.offers) {
+      if (allocation.released) this.offers.delete(key);
     }
-    const used = new Set([...this.#offers.values(), ...this.#leases.values()].map((o) => o.pool));
+    const used = new Set([...this.offers.values(), ...this.#leases.values()].map((o) => o.pool));
     for (const shared of this.#pools.values()) {
       if (used.has(shared)) continue;
       this.#pools.delete(shared.pool);
@@ -188,10 +180,10 @@ export function offerBlock(block: Block): Offer {
 
 /** Returns whether a block was offered here, by the same driver. */
 export function isOfferedHere(key: string, driver: Driver): boolean {
-  return server?.isOwn(key, driver) === true;
+  return server?.offers.get(key)?.allocation.context.driver === driver;
 }
 
 /** Returns whether a block was offered here, by any driver: tests have several in one process. */
 export function isOfferedInThread(key: string): boolean {
-  return server?.has(key) === true;
+  return server?.offers.has(key) === true;
 }

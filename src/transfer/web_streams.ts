@@ -26,11 +26,11 @@ class Reading implements Owner {
   end(): void {
     if (this.released) return;
     unwatch(this);
-    this.lose();
+    this.release();
   }
 
   /** The same for a stream that nobody read to its end, when it is collected. */
-  lose(): void {
+  release(): void {
     this.released = true;
     this.#end();
   }

@@ -141,11 +141,6 @@ export class BlockCache implements MemoryCache, Owner {
     this.#finishRelease();
   }
 
-  /** Gives everything back because nothing can reach the resource any more. */
-  lose(): void {
-    this.release();
-  }
-
   #finishRelease(): void {
     if (isPostponed(() => this.#finishRelease())) return;
     this.trim();

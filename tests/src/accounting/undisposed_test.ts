@@ -48,7 +48,7 @@ Deno.test(
   inTurn("safety net frees what nothing reaches, and nothing that a view still shows"),
   async () => {
     const { result, warnings } = await runWithCollector(`
-    gpu.context.ledger.origins.choose("line");
+    gpu.context.ledger.origins.detail = "line";
     function drop() {
       const root = gpu.alloc("uint8", 1024, { label: "dropped" });
       return root.view.bind(root);

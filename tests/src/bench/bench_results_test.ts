@@ -3,7 +3,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { formatBenchName, parseBenchName } from "../../../src/bench/bench_name.ts";
-import { countShared, findSlowdowns, parseBenchRun } from "../../../src/bench/bench_results.ts";
+import { compareRuns, isSlower, parseBenchRun } from "../../../src/bench/bench_results.ts";
 
 const GIB = 2 ** 30;
 const FACTS = {
@@ -95,7 +95,7 @@ Deno.test("parseBenchRun() refuses a text that deno bench did not print", () => 
   }
 });
 
-Deno.test("findSlowdowns() names what got slower than the spread, and compares like with like", () => {
+Deno.test("compareRuns() pairs like with like, and isSlower() tells what got slower than the spread", () => {
   const before = parseBenchRun(output(
     { name: name("a", GIB), avg: 100, min: 90, p75: 110 },
     { name: name("b", GIB), avg: 100, min: 90, p75: 110 },
@@ -107,9 +107,9 @@ Deno.test("findSlowdowns() names what got slower than the spread, and compares l
     { name: name("c", GIB, { device: "other" }), avg: 900 },
     { name: name("d", GIB), avg: 900 },
   ));
-  assertEquals(findSlowdowns(before, now).map(({ now }) => now.name), ["b"]);
-  assertEquals(findSlowdowns(now, before), []);
-  assertEquals(countShared(before, now), 2);
+  assertEquals(compareRuns(before, now).filter(isSlower).map(({ now }) => now.name), ["b"]);
+  assertEquals(compareRuns(now, before).filter(isSlower), []);
+  assertEquals(compareRuns(before, now).length, 2);
 });
 
 function name(

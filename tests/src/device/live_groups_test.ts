@@ -8,7 +8,7 @@ import { cardOf } from "../../support/display.ts";
 import { testOnDevice } from "../../support/with_device.ts";
 
 testOnDevice("LiveTable.by() groups by the line where objects were made, largest first", (gpu) => {
-  gpu.context.ledger.origins.choose("line");
+  gpu.context.ledger.origins.detail = "line";
   using _one = gpu.alloc("uint8", 8);
   using made = new DisposableStack();
   for (let i = 0; i < 3; i++) made.use(gpu.alloc("uint8", 1024));

@@ -97,7 +97,7 @@ Deno.test("LiveTable.toString() and a report have no table without rows", () =>
   }, { driver: simulateDriver() }));
 
 testOnDevice("LiveTable.toString() says nothing of origins when all are recorded", (gpu) => {
-  gpu.context.ledger.origins.choose("line");
+  gpu.context.ledger.origins.detail = "line";
   using _small = gpu.alloc("uint8", 8);
   assertEquals(gpu.live().toString().split("\n").at(-1), "1 live, 8 B");
   assertEquals(gpu.live().hint, "");

@@ -138,7 +138,7 @@ Deno.test("withoutLeaks() waits for their promises, also while no thread is free
 });
 
 testOnDevice("withoutLeaks() records lines only while it runs", async (gpu) => {
-  gpu.context.ledger.origins.choose("none");
+  gpu.context.ledger.origins.detail = "none";
   const { origins } = gpu.context.ledger;
   await withoutLeaks(gpu, () => Promise.resolve(assertEquals(origins.detail, "line")));
   assertEquals(origins.detail, "none");

@@ -7,7 +7,7 @@ import {
   assertRejects,
   assertThrows,
 } from "@std/assert";
-import { KeptMemory } from "../../../src/accounting/kept_memory.ts";
+import { keptMemory } from "../../../src/accounting/kept_memory.ts";
 import type { LiveKind } from "../../../src/accounting/ledger.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
@@ -394,7 +394,7 @@ testOnDevice("GrowableBuffer.writable of half an element keeps the others", asyn
 
 /** Bytes of released blocks that something keeps. */
 function keptBytes(gpu: CudaDevice, kind: LiveKind = "device"): number {
-  return KeptMemory.of(gpu.context.ledger, kind).byteLength;
+  return keptMemory(gpu.context.ledger, kind).byteLength;
 }
 
 /** Page-locked bytes that something holds. */
