@@ -136,18 +136,7 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
    * @throws TypeError while it is asleep, or a transfer in pieces, another library or process uses it.
    */
   shrinkToFit(): this {
-    const allocation = this.#owned("shrink");
-    const range = this.#range;
-    const capacityBytes = range.stepsFor(this.byteLength);
-    const leavingBytes = this.capacityBytes - capacityBytes;
-    if (leavingBytes <= 0) return this;
-    requireAwake(allocation, "shrink");
-    allocation.requireNotLent("shrink");
-    allocation.place({ address: range.address, byteLength: capacityBytes });
-    const shrink = ++this.#shrinkCount;
-    allocation.whenUnused(leavingBytes, () => {
-      if (shrink === this.#shrinkCount && !allocation.released) range.unmapTo(this.capacityBytes);
-    });
+    this.#unmapBehind(this.byteLength);
     return this;
   }
 
@@ -165,7 +154,8 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
           formatBytes(this.byteLength),
       );
     }
-    return this.resize(this.length - count).shrinkToFit();
+    this.#unmapBehind(byteLengthOf(this.dtype, [this.length - count])); // which may refuse
+    return this.resize(this.length - count);
   }
 
   /**
@@ -212,6 +202,22 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
       reserveSize: Math.max(this.reservedBytes, byteLengthOf(dtype, toShape(shape))),
       stepSize: this.#range.stepBytes,
       label,
+    });
+  }
+
+  /** Unmaps the whole steps after so many bytes; throws before anything has changed. */
+  #unmapBehind(byteLength: number): void {
+    const allocation = this.#owned("shrink");
+    const range = this.#range;
+    const capacityBytes = range.stepsFor(byteLength);
+    const leavingBytes = this.capacityBytes - capacityBytes;
+    if (leavingBytes <= 0) return;
+    requireAwake(allocation, "shrink");
+    allocation.requireNotLent("shrink");
+    allocation.place({ address: range.address, byteLength: capacityBytes });
+    const shrink = ++this.#shrinkCount;
+    allocation.whenUnused(leavingBytes, () => {
+      if (shrink === this.#shrinkCount && !allocation.released) range.unmapTo(this.capacityBytes);
     });
   }
 

@@ -401,6 +401,9 @@ testAsleep("GrowableBuffer.shrinkToFit() refuses a buffer that is asleep", async
   x.resize(MIB);
   await gpu.sleep(x);
   assertThrows(() => x.shrinkToFit(), TypeError, "await gpu.wake() it first");
+  const { length } = x;
+  assertThrows(() => x.shrink("1 B"), TypeError, "await gpu.wake() it first");
+  assertEquals(x.length, length, "a call that is refused changes nothing");
   await gpu.wake(x);
   assertEquals(x.shrinkToFit().capacityBytes, 2 * MIB);
   assertEquals(await x.at(-1), 1);
