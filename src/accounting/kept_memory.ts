@@ -3,27 +3,22 @@
 
 import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.ts";
 
-/** Memory of one place that nobody can use; it counts as cached there. */
-class HeldMemory implements MemoryCache {
-  readonly name: string;
-  readonly kind: LiveKind;
-  byteLength = 0;
+/** Memory of one place that nobody can use; it counts as cached there, and cannot be released. */
+type HeldMemory = MemoryCache & { byteLength: number };
 
-  constructor(name: string, kind: LiveKind) {
-    this.name = name;
-    this.kind = kind;
-  }
-
-  /** Does nothing: it cannot be released. */
-  trim(): void {}
-}
+const KEPT = "work under way";
 
 /** By ledger, and by name and place. */
 const known = new WeakMap<Ledger, Map<string, HeldMemory>>();
 
 /** Released blocks that are still in use, in the place where memory of a kind lies. */
 export function keptMemory(ledger: Ledger, kind: LiveKind): HeldMemory {
-  return heldMemory("work under way", ledger, kind);
+  return heldMemory(KEPT, ledger, kind);
+}
+
+/** Returns the bytes of {@link keptMemory}; reports list it only once there was some. */
+export function keptBytesOf(ledger: Ledger, kind: LiveKind): number {
+  return known.get(ledger)?.get(`${KEPT} ${placeOf(kind)}`)?.byteLength ?? 0;
 }
 
 /** Memory that can never be released, in the place where memory of a kind lies. */
@@ -34,7 +29,7 @@ export function lostMemory(ledger: Ledger, kind: LiveKind): HeldMemory {
 function heldMemory(name: string, ledger: Ledger, kind: LiveKind): HeldMemory {
   const memories = known.getOrInsertComputed(ledger, () => new Map());
   return memories.getOrInsertComputed(`${name} ${placeOf(kind)}`, () => {
-    const memory = new HeldMemory(name, kind);
+    const memory: HeldMemory = { name, kind, byteLength: 0, trim() {} };
     ledger.caches.add(memory);
     return memory;
   });

@@ -2,7 +2,7 @@
 // end, with all amounts and the largest holders.
 
 import { lastId } from "../accounting/clock.ts";
-import { keptMemory } from "../accounting/kept_memory.ts";
+import { keptBytesOf } from "../accounting/kept_memory.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
@@ -322,7 +322,7 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),
-    keptBytes: keptMemory(ledger, kind).byteLength,
+    keptBytes: keptBytesOf(ledger, kind),
     persisted: place === "device" ? persistedOn(context) : undefined,
     largest: ledger.largest(NAMED_BLOCKS, place).map((entry) => ({
       name: nameOf(entry),

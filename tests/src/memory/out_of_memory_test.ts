@@ -31,6 +31,15 @@ const MIB = 2 ** 20;
 /** A device that a test fills in no time. */
 const SMALL = { memoryBytes: 256 * MIB };
 
+testOnDevice("CudaDevice.alloc() that fails adds nothing to the report", (gpu) => {
+  const before = gpu.report().toJSON().caches;
+  assertThrows(() => gpu.alloc("uint8", 2 ** 45), OutOfMemoryError);
+  assertEquals(
+    gpu.report().toJSON().caches.map(({ name }) => name),
+    before.map(({ name }) => name),
+  );
+});
+
 testOnDevice("CudaDevice.alloc() on a full device fails until a block is free", (gpu) => {
   const blockBytes = Math.floor(gpu.memory.freeBytes / 8 / MIB) * MIB;
   using blocks = new DisposableStack();
