@@ -33,11 +33,27 @@ export class KernelNumber {
 
   /** Writes it into memory. */
   write(view: DataView, offset: number): void {
-    const { value, isFloat } = this;
-    const bits = 8 * this.byteLength;
-    if (isFloat) view[`setFloat${bits as 16 | 32 | 64}`](offset, Number(value), true);
-    else if (bits === 64) view.setBigUint64(offset, BigInt(value), true);
-    else view[`setUint${bits as 8 | 16 | 32}`](offset, Number(value), true);
+    const { type, value } = this;
+    switch (type) {
+      case "i8":
+      case "u8":
+        return view.setUint8(offset, Number(value));
+      case "i16":
+      case "u16":
+        return view.setUint16(offset, Number(value), true);
+      case "i32":
+      case "u32":
+        return view.setUint32(offset, Number(value), true);
+      case "i64":
+      case "u64":
+        return view.setBigUint64(offset, BigInt(value), true);
+      case "f16":
+        return view.setFloat16(offset, Number(value), true);
+      case "f32":
+        return view.setFloat32(offset, Number(value), true);
+      case "f64":
+        return view.setFloat64(offset, Number(value), true);
+    }
   }
 
   /** Returns the number as source code: `i32(3)`. */

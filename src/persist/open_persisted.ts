@@ -187,7 +187,10 @@ async function importChunks(
       chunks.push(chunk);
       arena.adopt(chunk);
     } catch (cause) {
-      throw cause instanceof CudaError ? refusedMemory(name, cause) : cause;
+      if (!(cause instanceof CudaError)) throw cause;
+      const words = `the driver refuses its memory (${cause.codeName}), as after a reset of the ` +
+        "GPU or a restart of its driver; forget() it, or pass { replace: true }";
+      throw gone(name, words, { cause });
     }
   };
   first.forEach(adopt);
@@ -222,12 +225,6 @@ async function wakeChunks(
   const answer = await handOver(connection, { op: "wake" }, { chunks });
   if (answer.refused !== undefined) throw refusalOf(name, answer);
   return chunks;
-}
-
-function refusedMemory(name: string, cause: CudaError): PersistError {
-  const words = `the driver refuses its memory (${cause.codeName}), as after a reset of the GPU ` +
-    "or a restart of its driver; forget() it, or pass { replace: true }";
-  return gone(name, words, { cause });
 }
 
 function gone(name: string, words: string, options?: ErrorOptions): PersistError {
