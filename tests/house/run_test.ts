@@ -52,7 +52,7 @@ Deno.test("run.ts passes paths and flags on to deno test", async () => {
 
 /** Shortens the time that the runner gives a process. */
 function quick(text: string): string {
-  return text.replace("MAX_PART_SECONDS = 900", "MAX_PART_SECONDS = 10");
+  return text.replace(/(?<=MAX_PART_SECONDS = )\d+/, "10");
 }
 
 /** Runs the runner in a project of its own. */

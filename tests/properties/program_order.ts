@@ -432,34 +432,26 @@ export class Program {
   async #saveModel(): Promise<void> {
     const block = this.#pick(this.#blocks);
     if (!(block.buffer instanceof DeviceBuffer)) return;
-    const { buffer } = block;
     const stream = this.#pick(block.place.streams);
     const part = { start: 0, length: TENSOR_COUNT * TENSOR_BYTES };
     this.#note("save model", block, part, stream);
     this.#model = this.#expected(block, part);
-    const tensors = Array.from({ length: TENSOR_COUNT }, (_, at) => {
-      const start = at * TENSOR_BYTES;
-      return [`${at}`, buffer.subarray(start, start + TENSOR_BYTES)] as const;
-    });
-    await this.#calls.maybe(saveSafetensors(this.#folder.pathOf("model"), tensors, { stream }));
+    const path = this.#folder.pathOf("model");
+    await this.#calls.maybe(saveSafetensors(path, tensorsOf(block.buffer), { stream }));
   }
 
   /** Saves parts of a block as a model in several files. */
   async #saveShards(): Promise<void> {
     const block = this.#pick(this.#blocks);
-    const { buffer } = block;
     const stream = this.#pick(block.place.streams);
     const part = { start: 0, length: TENSOR_COUNT * TENSOR_BYTES };
     this.#note("save shards", block, part, stream);
     this.#shards = this.#expected(block, part);
-    const tensors = Array.from({ length: TENSOR_COUNT }, (_, at) => {
-      const start = at * TENSOR_BYTES;
-      return [`${at}`, buffer.subarray(start, start + TENSOR_BYTES)] as const;
-    });
     const shardSize = 1 + this.#random.below(1500);
     const sync = this.#random.below(4) === 0;
     const path = this.#folder.pathOf("shards.safetensors");
-    await this.#calls.maybe(saveSafetensors(path, tensors, { stream, shardSize, sync }));
+    const options = { stream, shardSize, sync };
+    await this.#calls.maybe(saveSafetensors(path, tensorsOf(block.buffer), options));
   }
 
   /** Saves parts of several blocks as an archive. */
@@ -748,4 +740,12 @@ function graphOf(capture: () => CudaGraph): CudaGraph | undefined {
     if (error instanceof TypeError && error.message.includes("a promise waits")) return undefined;
     throw error;
   }
+}
+
+/** The tensors of a model: parts of a buffer, one after the other. */
+function tensorsOf(buffer: GpuBuffer<"uint8">) {
+  return Array.from({ length: TENSOR_COUNT }, (_, at) => {
+    const start = at * TENSOR_BYTES;
+    return [`${at}`, buffer.subarray(start, start + TENSOR_BYTES)] as const;
+  });
 }

@@ -27,6 +27,16 @@ async function writeLate(
   );
 }
 
+/** Checks that a call that blocks, behind a write whose turn has not come, asks for the event loop. */
+async function assertNeedsTurns(busy: BusyThreads, buffer: DeviceBuffer): Promise<void> {
+  await using _busy = busy; // until the call was refused
+  assertThrows(
+    () => buffer.uploadSync(patternBytes(100, 1)),
+    TypeError,
+    "needs the event loop",
+  );
+}
+
 testOnDevice(
   "a call that blocks refuses to wait for threads of a save that was aborted",
   async (gpu) => {
@@ -38,17 +48,9 @@ testOnDevice(
     const { signal } = controller;
     const aborted = assertRejects(() => writeLate(buffer, { path, signal }), DOMException);
     const saving = buffer.writeFile(path);
-    try {
-      await undefined; // the first write has begun
-      controller.abort();
-      assertThrows(
-        () => buffer.uploadSync(patternBytes(100, 1)),
-        TypeError,
-        "needs the event loop",
-      );
-    } finally {
-      await busy[Symbol.asyncDispose]();
-    }
+    await undefined; // the first write has begun
+    controller.abort();
+    await assertNeedsTurns(busy, buffer);
     await Promise.all([aborted, saving]);
     assertEquals(Deno.readFileSync(path), patternBytes(100));
   },
@@ -65,16 +67,8 @@ testOnDevice(
     const busy = new BusyThreads();
     const late = writeLate(buffer, { path, inPlace: true });
     const saving = buffer.writeFile(other, { inPlace: true });
-    try {
-      await undefined; // the first write has begun
-      assertThrows(
-        () => buffer.uploadSync(patternBytes(100, 1)),
-        TypeError,
-        "needs the event loop",
-      );
-    } finally {
-      await busy[Symbol.asyncDispose]();
-    }
+    await undefined; // the first write has begun
+    await assertNeedsTurns(busy, buffer);
     await Promise.all([late, saving]);
     assertEquals(Deno.readFileSync(path), patternBytes(100));
   },
