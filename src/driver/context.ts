@@ -303,8 +303,8 @@ export class Context {
     if (this.deferred.works.size > 0) {
       tryRelease(this.driver, "deferred work", () => this.sweepMore());
     }
-    const { byteLength, awaitedCount, isLeft } = this.freed;
-    if (isLeft || awaitedCount > 0 || byteLength > this.#mostLeftBytes) this.noticeFrees();
+    const { byteLength, awaitedCount } = this.freed;
+    if (awaitedCount > 0 || byteLength > this.#mostLeftBytes) this.noticeFrees();
   }
 
   /** @ignore Gives all freed memory back that the GPU is done with; does not wait, and never throws. */

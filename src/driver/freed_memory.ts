@@ -10,6 +10,8 @@ export interface FreeingStream {
   waitForFrees(): void;
   /** Takes note that pools have noticed the frees. */
   forgetFrees(): void;
+  /** Runs an action, which never throws, once pools have noticed the frees. */
+  afterFrees(action: () => void): void;
 }
 
 /** The streams of a context on which memory was freed that is not back yet. */
@@ -19,18 +21,6 @@ export class FreedMemory {
   byteLength = 0;
   /** Number of those that wait for pools to notice frees, however little was freed. */
   awaitedCount = 0;
-  /** A pool has ended, which will not hand out again what was freed, however little it is. */
-  isLeft = false;
-
-  delete(stream: FreeingStream): void {
-    this.streams.delete(stream);
-    if (this.streams.size === 0) this.isLeft = false;
-  }
-
-  /** Takes note that a pool has ended. */
-  leave(): void {
-    this.isLeft = this.streams.size > 0;
-  }
 
   /** Has pools give back what the GPU is done with; does not wait. */
   notice(): void {
@@ -44,6 +34,14 @@ export class FreedMemory {
     const most = rest.reduce((a, b) => b.freedBytes > a.freedBytes ? b : a, first);
     most.waitForFrees();
     return true;
+  }
+
+  /** Runs an action, which never throws, once pools have noticed all that was freed so far. */
+  afterAll(action: () => void): void {
+    let unnoticedCount = this.streams.size;
+    if (unnoticedCount === 0) return action();
+    const note = () => void (--unnoticedCount === 0 && action());
+    for (const stream of this.streams) stream.afterFrees(note);
   }
 
   /** Takes note that the host has waited for the whole context, which tells all pools. */

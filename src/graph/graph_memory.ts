@@ -110,7 +110,8 @@ export class GraphMemory implements MemoryCache {
     const { driver } = this.#context;
     const trim = () => tryRelease(driver, "memory that graphs keep", () => this.trim());
     const queue = queueOf(orderedAfter(stream));
-    queue.noteFreed(Math.max(1, goneBytes), () => {
+    queue.noteFreed(Math.max(1, goneBytes));
+    queue.afterFrees(() => {
       this.#goneBytes += goneBytes;
       if (this.#isIdle) trim();
     });

@@ -135,7 +135,7 @@ export class DriverPool implements MemoryCache {
       pool.#setReuse(reuse);
       return pool;
     } catch (error) {
-      tryRelease(context.driver, "a memory pool", () => pool.destroy());
+      pool.destroy();
       throw error;
     }
   }
@@ -165,8 +165,7 @@ export class DriverPool implements MemoryCache {
   noteFreed(queue: StreamQueue, byteLength: number): void {
     queue.noteFreed(byteLength);
     this.#blockCount--;
-    if (!this.#isLeft || this.#blockCount > 0) return;
-    tryRelease(this.#context.driver, "a memory pool", () => this.#end());
+    if (this.#isLeft && this.#blockCount === 0) this.#end();
   }
 
   /** The cases in which memory is reused whose free is not done yet. */
@@ -257,9 +256,9 @@ export class DriverPool implements MemoryCache {
   }
 
   /**
-   * Destroys the pool when its last block is freed (cuMemPoolDestroy); unused memory goes back to the
-   * device now. The driver accepts the call earlier, but release 580 then crashes the process a few
-   * allocations after such a block is freed.
+   * Destroys the pool once its last block is freed and the pool has noticed that (cuMemPoolDestroy);
+   * while there are blocks, it keeps no unused memory. The driver accepts the call earlier, but release
+   * 580 then crashes the process a few allocations later.
    */
   destroy(): void {
     this.#isLeft = true;
@@ -270,9 +269,11 @@ export class DriverPool implements MemoryCache {
 
   #end(): void {
     const context = this.#context;
-    context.ledger.caches.delete(this);
-    context.giveBack("cuMemPoolDestroy", this.handle);
-    context.freed.leave();
+    context.freed.afterAll(() => {
+      context.ledger.caches.delete(this);
+      const destroy = () => context.giveBack("cuMemPoolDestroy", this.handle);
+      tryRelease(context.driver, "a memory pool", destroy);
+    });
   }
 
   #setReuse(reuse: PoolReuse): void {

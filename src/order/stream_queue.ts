@@ -268,8 +268,8 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     return this.#freedBytes;
   }
 
-  /** Notes that a free was queued on it; `after`, which never throws, runs once pools have noticed it. */
-  noteFreed(byteLength: number, after?: () => void): void {
+  /** Notes that a free was queued on it. */
+  noteFreed(byteLength: number): void {
     const { freed } = this.context;
     if (this.#freedBytes === 0) {
       freed.streams.add(this);
@@ -277,9 +277,12 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     }
     this.#freedBytes += byteLength;
     freed.byteLength += byteLength;
-    if (after === undefined) return;
-    this.#afterFrees.push(after);
-    freed.awaitedCount++;
+  }
+
+  /** Runs an action, which never throws, once pools have noticed the frees on it; there are some. */
+  afterFrees(action: () => void): void {
+    this.#afterFrees.push(action);
+    this.context.freed.awaitedCount++;
   }
 
   /** Has pools notice the frees on it, if its work is done (cuStreamSynchronize). */
@@ -307,7 +310,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     this.#freedBytes -= noticedBytes;
     freed.byteLength -= noticedBytes;
     if (this.#freedBytes > 0) return;
-    freed.delete(this);
+    freed.streams.delete(this);
     freed.awaitedCount -= this.#afterFrees.length;
     for (const after of this.#afterFrees.splice(0)) after();
   }

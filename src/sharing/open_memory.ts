@@ -148,7 +148,7 @@ function importPool(
   try {
     if (!pool.openTo(context)) throw cannotOpen("gone", "its pool gives this device no access");
   } catch (error) {
-    tryRelease(context.driver, "a pool of another process", () => pool.destroy());
+    pool.destroy();
     throw error;
   }
   let holders = 1;
@@ -158,7 +158,7 @@ function importPool(
     letGo() {
       if (--holders > 0) return;
       pools.delete(key);
-      tryRelease(context.driver, "a pool of another process", () => pool.destroy());
+      pool.destroy();
     },
   };
   pools.set(key, record);

@@ -12,10 +12,11 @@ import { withDevice } from "./with_device.ts";
 
 /** Registers a test that holds a stream; its name says why it is skipped, where it is. */
 export function testHolding(name: string, body: (gpu: CudaDevice) => unknown): void {
-  testUnless(name, reasonToSkip(), () => withDevice(body));
+  testUnless(name, holdingSkip(), () => withDevice(body));
 }
 
-function reasonToSkip(): string | undefined {
+/** Tells why a stream cannot be held here, if so. */
+export function holdingSkip(): string | undefined {
   if (IN_SANITIZER) return "holds a stream, which the sanitizer waits for";
   if (testDriver().cuStreamWaitValue32_v2 === null) {
     return "this driver has no way to hold a stream";

@@ -185,14 +185,15 @@ export const poolCalls = callGroup((machine) => {
     cuMemPoolDestroy(handle) {
       const pool = findPool(handle);
       requireValue(!machine.defaultPools.includes(pool));
-      if (pool.usedBytes > 0) {
-        machine.site.fail("endsProcess", `${pool.usedBytes} bytes of the pool are not freed`);
+      const unfreedBytes = pool.usedBytes + pool.expectedBytes;
+      if (unfreedBytes > 0) {
+        machine.site.fail("endsProcess", `${unfreedBytes} bytes of the pool are not freed`);
       }
-      pool.isDestroyed = true;
       pool.shared?.revoke();
+      pool.releaseThresholdBytes = 0;
       pool.notice(() => true);
+      machine.pools.delete(pool);
       machine.forget(handle);
-      machine.forgetIfOver(pool);
     },
     cuMemPoolTrimTo: (handle, keepBytes) => findPool(handle).trim(Number(keepBytes)),
     cuMemPoolSetAttribute(handle, attribute, value) {

@@ -204,7 +204,6 @@ export class Machine {
       pool.notice((free) =>
         moment === undefined ? free.stream.context === context : precedes(free.moment, moment)
       );
-      this.forgetIfOver(pool);
     }
     const streams = this.streamsOf(context);
     for (const stream of streams) {
@@ -212,11 +211,6 @@ export class Machine {
         streams.delete(stream);
       }
     }
-  }
-
-  /** Forgets a destroyed pool once its last memory is freed. */
-  forgetIfOver(pool: MemoryPool): void {
-    if (pool.isDestroyed && pool.isUnused) this.pools.delete(pool);
   }
 
   free(allocation: Allocation): void {

@@ -41,8 +41,6 @@ export class MemoryPool {
   usedHighBytes = 0;
   /** The three reuse switches, by attribute number. */
   readonly reuse: Map<number, number> = new Map([[1, 1], [2, 1], [3, 1]]);
-  /** `cuMemPoolDestroy` was called: memory then goes back as soon as it is free. */
-  isDestroyed = false;
   /** Kinds of handles by which other processes can open it. */
   readonly handleTypes: number;
   /** The file that other processes open; made when that is first asked for. */
@@ -75,9 +73,10 @@ export class MemoryPool {
     return this.usedBytes + this.#lostBytes;
   }
 
-  /** Nothing of it is in use, or freed without the pool's knowing. */
-  get isUnused(): boolean {
-    return this.usedBytes === 0 && this.#frees.size === 0;
+  /** Returns the bytes whose free is queued and not done. */
+  get expectedBytes(): number {
+    const expected = this.#frees.values().filter(({ operation }) => !operation.isDone);
+    return expected.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   /** Takes bytes for a stream; returns the queued frees that the new block reuses and must wait for. */
@@ -106,7 +105,7 @@ export class MemoryPool {
       const { operation, byteLength } = free;
       if (operation.isDone && isWaitedFor(operation)) this.#forget(free, byteLength);
     }
-    this.trim(this.isDestroyed ? 0 : this.releaseThresholdBytes);
+    this.trim(this.releaseThresholdBytes);
   }
 
   /** Frees bytes without a stream, and releases what is unused then. */

@@ -60,7 +60,7 @@ Deno.test("cuMemAllocAsync() is refused where pools are not supported", () => {
   assertEquals(gpu.api.cuMemAllocAsync(new BigUint64Array(1), 256n, 0n), 801);
 });
 
-Deno.test("cuMemPoolDestroy() throws while a block is not freed, and gives memory back behind it", () => {
+Deno.test("cuMemPoolDestroy() throws while the free of a block is not done, and gives memory back", () => {
   const gpu = new SimulatedGpu();
   const before = gpu.freeBytes();
   const properties = CUmemPoolProps.encode({ allocType: 1, location: { type: 1, id: 0 } });
@@ -68,9 +68,10 @@ Deno.test("cuMemPoolDestroy() throws while a block is not freed, and gives memor
   const address = out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, 256n, pool, 0n));
   assertThrows(() => gpu.api.cuMemPoolDestroy(pool), SimulationError, "256 bytes");
   gpu.api.cuMemFreeAsync(address, 0n);
+  assertThrows(() => gpu.api.cuMemPoolDestroy(pool), SimulationError, "256 bytes");
+  gpu.api.cuCtxSynchronize();
   assertEquals(gpu.api.cuMemPoolDestroy(pool), 0);
   assertEquals(gpu.api.cuMemPoolTrimTo(pool, 0n), 1);
-  gpu.api.cuCtxSynchronize();
   assertEquals(gpu.freeBytes(), before);
 });
 
@@ -121,9 +122,9 @@ Deno.test("cuMemPoolDestroy() keeps no pool whose memory is freed, once the host
     const pool = out((cell) => gpu.api.cuMemPoolCreate(cell, properties));
     const address = out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, byteLength, pool, 0n));
     gpu.api.cuMemFreeAsync(address, 0n);
-    assertEquals(gpu.api.cuMemPoolDestroy(pool), 0);
     gpu.api.cuEventRecord(event, 0n);
     while (gpu.api.cuEventQuery(event) !== 0);
+    assertEquals(gpu.api.cuMemPoolDestroy(pool), 0);
     assertEquals(gpu.api.cuEventSynchronize(event), 0);
     assertEquals(machine.pools.size, machine.defaultPools.length);
   }

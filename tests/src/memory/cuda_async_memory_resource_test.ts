@@ -13,7 +13,9 @@ import {
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
+import { HeldStream, holdingSkip } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
+import { testUnless } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MEBIBYTE = 2 ** 20;
@@ -121,30 +123,37 @@ testOnDevice("CudaAsyncMemoryResource.dispose() ends a pool behind its last buff
   buffer.dispose();
 });
 
-Deno.test("CudaAsyncMemoryResource is destroyed behind the last block, whoever goes first", () => {
-  const { driver, calls } = watchedDriver();
-  return withDevice(async (gpu) => {
-    const random = new Random(7);
-    // Release 580 of the driver ended such a process within a few rounds.
-    for (let round = 0; round < 40; round++) {
-      const pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB" });
-      const ends: (() => void)[] = [() => pool.dispose()];
-      for (let count = random.below(5); count > 0; count--) {
-        const buffer = gpu.alloc("uint8", 1 + random.below(2 ** 20), { resource: pool });
-        buffer.fill(round);
-        ends.push(() => buffer.dispose());
+testUnless(
+  "CudaAsyncMemoryResource is destroyed once the GPU has freed its last block, whoever goes first",
+  holdingSkip(),
+  () => {
+    const { driver, calls } = watchedDriver();
+    return withDevice(async (gpu) => {
+      const random = new Random(7);
+      const destroyedCount = () => calls.filter((call) => call === "cuMemPoolDestroy").length;
+      // Release 580 of the driver crashes within a few rounds if a pool goes before a free is done.
+      for (let round = 0; round < 40; round++) {
+        using stream = gpu.createStream();
+        using held = new HeldStream(gpu, stream);
+        const pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB" });
+        const ends = [() => pool.dispose()];
+        for (let count = 1 + random.below(4); count > 0; count--) {
+          const length = 1 + random.below(2 ** 20);
+          const buffer = gpu.alloc("uint8", length, { resource: pool, stream });
+          buffer.fill(round, { stream });
+          ends.push(() => buffer.dispose());
+        }
+        while (ends.length > 0) ends.splice(random.below(ends.length), 1)[0]?.();
+        assertEquals(destroyedCount(), round);
+        held.release();
+        await gpu.synchronize();
+        assertEquals(destroyedCount(), round + 1);
+        using other = gpu.alloc("uint8", 1 + random.below(2 ** 20));
+        other.fill(1);
       }
-      calls.length = 0;
-      for (; ends.length > 0;) ends.splice(random.below(ends.length), 1)[0]?.();
-      const ending = calls.filter((call) => /^cuMem(FreeAsync|PoolDestroy)$/.test(call));
-      assertEquals(ending.at(-1), "cuMemPoolDestroy");
-      assertEquals(ending.indexOf("cuMemPoolDestroy"), ending.length - 1);
-      using other = gpu.alloc("uint8", 1 + random.below(2 ** 20));
-      other.fill(1);
-      await gpu.synchronize();
-    }
-  }, { driver });
-});
+    }, { driver });
+  },
+);
 
 Deno.test("CudaAsyncMemoryResource gives unused memory back when it is disposed before a buffer", () =>
   withDevice((gpu) => {
@@ -158,6 +167,7 @@ Deno.test("CudaAsyncMemoryResource gives unused memory back when it is disposed 
     pool.dispose();
     assert(cachedBytes() < 64 * MEBIBYTE);
     buffer.dispose();
+    gpu.synchronizeSync();
     assertEquals(cachedBytes(), 0);
   }));
 

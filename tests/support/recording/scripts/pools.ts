@@ -286,8 +286,7 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &b 4096 a s
   cuMemsetD8Async b 5 4096 s
   cuMemFreeAsync b s
-  cuMemPoolDestroy a
-  settle
+  cuMemPoolDestroy a = throws endsProcess
 
 # who may use a pool on the host
   cuMemPoolCreate &a {allocType:1,location.type:2}
