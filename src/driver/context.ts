@@ -174,6 +174,9 @@ export class Context {
     contexts.get(this.driver)?.delete(this.ordinal);
     releaseAll(this.driver, `the context of device ${this.ordinal}`, [
       () => this.waitForAll(),
+      () => {
+        if (this.freed.streams.size > 0) this.waitForAll(); // that failed, and pools wait for it
+      },
       ...this.#releaseHooks,
       () => this.giveBack("cuStreamDestroy_v2", this.defaultStreamHandle),
       ...this.#leaving,
