@@ -49,7 +49,8 @@ if (before.length > 0) {
 printSpeeds(now);
 if (flags.out !== undefined) {
   using gpu = CudaDevice.open(0, { driver: "auto" });
-  const rows = before.length > 0 ? rowsOf(now, before) : [];
+  const compared = before.length > 0 ? rowsOf(now, before) : [];
+  const rows = compared.filter(({ name }) => !name.startsWith("driver"));
   if (flags.driver) rows.push(...rowsOf(...besideDriver(now), { name: "driver" }));
   await report(gpu, rows, flags.out);
 }
