@@ -293,11 +293,6 @@ export class Context {
     this.watchFreed();
   }
 
-  /** @ignore Number of deferred works that wait for the GPU. */
-  get deferredCount(): number {
-    return this.deferred.works.size;
-  }
-
   /**
    * @ignore Does what was put off until the GPU is done, at the end of a wait. Leaves a little freed memory
    * in pools, so that a loop of small buffers does not take it from the device again and again.
@@ -334,11 +329,6 @@ export class Context {
   /** Tells whether it keeps something that it gives back when the GPU is done with it. */
   get #isKeeping(): boolean {
     return this.deferred.works.size > 0 || this.freed.byteLength > 0;
-  }
-
-  /** @ignore Makes a stream's later work come after all that deferred work waits for. */
-  holdForDeferred(streamHandle: bigint): void {
-    if (!this.isCapturing) this.deferred.hold(streamHandle);
   }
 
   /** @ignore Runs the deferred work that is due. */

@@ -29,11 +29,9 @@ export class FreedMemory {
 
   /** Blocks until the GPU is done with the stream on which most was freed; false when there is none. */
   waitForMost(): boolean {
-    const [first, ...rest] = this.streams;
-    if (first === undefined) return false;
-    const most = rest.reduce((a, b) => b.freedBytes > a.freedBytes ? b : a, first);
-    most.waitForFrees();
-    return true;
+    const [most] = [...this.streams].sort((a, b) => b.freedBytes - a.freedBytes);
+    most?.waitForFrees();
+    return most !== undefined;
   }
 
   /** Runs an action, which never throws, once pools have noticed all that was freed so far. */

@@ -126,7 +126,8 @@ export class CudaGraph extends Owned {
         for (const output of memory.outputs) output.giveUp();
         state.memory.holds.dispose();
         for (const [graphMemory, blocks] of graphMemories) {
-          graphMemory.removeGraph(state.lastStream, sizeOf(blocks));
+          graphMemory.graphCount--;
+          graphMemory.trimAfter(state.lastStream, sizeOf(blocks));
         }
       }
     };

@@ -98,22 +98,15 @@ export class GraphMemory implements MemoryCache {
     throw driver.error(CUresult.CUDA_ERROR_OUT_OF_MEMORY, "cuGraphLaunch");
   }
 
-  /** Notes that a graph was disposed whose last launch, on `stream`, may have taken memory. */
-  removeGraph(stream: CudaStream, byteLength: number): void {
-    this.graphCount--;
-    this.trimAfter(stream, byteLength);
-  }
-
-  /** Trims behind the work on `stream`, if it pays then; `goneBytes` are a disposed graph's. */
+  /** Trims behind the work on `stream`, if it pays then; `goneBytes` are those of a graph that it launched last. */
   trimAfter(stream: CudaStream, goneBytes = 0): void {
     if (isPostponed(() => this.trimAfter(stream, goneBytes))) return;
     const { driver } = this.#context;
-    const trim = () => tryRelease(driver, "memory that graphs keep", () => this.trim());
     const queue = queueOf(orderedAfter(stream));
     queue.noteFreed(Math.max(1, goneBytes));
     queue.afterFrees(() => {
       this.#goneBytes += goneBytes;
-      if (this.#isIdle) trim();
+      if (this.#isIdle) tryRelease(driver, "memory that graphs keep", () => this.trim());
     });
     tryRelease(driver, "memory that graphs keep", () => queue.noticeFrees());
   }

@@ -53,7 +53,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     }
     const pool = DriverPool.create(context, options);
     context.ledger.caches.add(pool);
-    const destroy = () => pool.destroy();
+    const destroy = () => pool.dispose();
     this.#pool = pool;
     this.#record = new HandleRecord(this, { context, kind: "pool", handle: pool.handle, destroy });
   }

@@ -14,6 +14,7 @@ import { read32, read64, take32, take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
 import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../words/errors.ts";
+import { finished } from "../words/finished.ts";
 import { type ByteSize, checkSize, parseBytes } from "../words/format.ts";
 import { FLAG, oneOf, OptionSet, SIZE } from "../words/options.ts";
 import {
@@ -87,6 +88,8 @@ export class DriverPool implements MemoryCache {
   readonly #limitBytes: number;
   /** Blocks that the kit has taken and not freed. */
   #blockCount = 0;
+  /** It has had blocks, whose frees may not be done: never in a pool of another process. */
+  #isUsed = false;
   #isLeft = false;
 
   /** Wraps an existing pool; a limit of 0 means no limit. */
@@ -112,7 +115,7 @@ export class DriverPool implements MemoryCache {
   }
 
   /**
-   * Creates a pool (cuMemPoolCreate); the caller destroys it.
+   * Creates a pool (cuMemPoolCreate); the caller disposes it.
    *
    * @throws CudaUnavailableError for a maximum size with a driver that knows none.
    */
@@ -129,15 +132,10 @@ export class DriverPool implements MemoryCache {
     });
     const handle = take64(context, "cuMemPoolCreate", properties);
     const isShareable = handleType === "fileDescriptor";
-    const pool = new DriverPool(context, handle, { limitBytes, isShareable });
-    try {
+    return finished(new DriverPool(context, handle, { limitBytes, isShareable }), (pool) => {
       pool.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", threshold);
       pool.#setReuse(reuse);
-      return pool;
-    } catch (error) {
-      pool.destroy();
-      throw error;
-    }
+    });
   }
 
   get usedBytes(): number {
@@ -159,6 +157,7 @@ export class DriverPool implements MemoryCache {
 
   noteTaken(): void {
     this.#blockCount++;
+    this.#isUsed = true;
   }
 
   /** Notes that the kit has queued the free of a block; the last one ends a pool that was disposed. */
@@ -245,14 +244,9 @@ export class DriverPool implements MemoryCache {
    * (cuMemPoolImportFromShareableHandle). Nothing can be allocated from it.
    */
   static import(context: Context, descriptor: number): DriverPool {
-    const handle = take64(
-      context,
-      "cuMemPoolImportFromShareableHandle",
-      BigInt(descriptor),
-      HANDLE_TYPES.fileDescriptor,
-      0n,
-    );
-    return new DriverPool(context, handle);
+    const type = HANDLE_TYPES.fileDescriptor;
+    const call = "cuMemPoolImportFromShareableHandle";
+    return new DriverPool(context, take64(context, call, BigInt(descriptor), type, 0n));
   }
 
   /**
@@ -260,7 +254,7 @@ export class DriverPool implements MemoryCache {
    * while there are blocks, it keeps no unused memory. The driver accepts the call earlier, but release
    * 580 then crashes the process a few allocations later.
    */
-  destroy(): void {
+  dispose(): void {
     this.#isLeft = true;
     if (this.#blockCount === 0) return this.#end();
     this.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", 0);
@@ -268,12 +262,14 @@ export class DriverPool implements MemoryCache {
   }
 
   #end(): void {
-    const context = this.#context;
-    context.freed.afterAll(() => {
-      context.ledger.caches.delete(this);
-      const destroy = () => context.giveBack("cuMemPoolDestroy", this.handle);
-      tryRelease(context.driver, "a memory pool", destroy);
-    });
+    const { driver, freed, ledger } = this.#context;
+    const destroy = () => {
+      ledger.caches.delete(this);
+      const call = () => this.#context.giveBack("cuMemPoolDestroy", this.handle);
+      tryRelease(driver, "a memory pool", call);
+    };
+    if (this.#isUsed) freed.afterAll(destroy);
+    else destroy();
   }
 
   #setReuse(reuse: PoolReuse): void {

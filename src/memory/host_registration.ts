@@ -101,7 +101,7 @@ export class HostRegistration extends BaseMemoryResource {
   /** Blocks until the GPU is done with disposed registrations; false when there are none. */
   #waitForFormer(): boolean {
     const contexts = new Set([this.context, ...this.#formerContexts]);
-    const waiting = [...contexts].filter(({ deferredCount }) => deferredCount > 0);
+    const waiting = [...contexts].filter(({ deferred }) => deferred.works.size > 0);
     for (const context of waiting) context.waitForAll();
     return waiting.length > 0;
   }

@@ -128,9 +128,8 @@ export abstract class Capture {
 
   /** Orders a stream after the recorded work of another one; it takes part from now on. */
   join(queue: CapturedQueue, after: CapturedQueue): void {
-    const fence = new Fence(after.context);
+    const fence = Fence.behind(after.context, after.key);
     try {
-      fence.set(after.key);
       fence.hold(queue.key);
     } finally {
       fence.dispose();

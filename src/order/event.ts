@@ -140,11 +140,11 @@ export class CudaEvent extends Owned {
       throw cannotRecord(capture.origin, `wait for ${this}`);
     }
     await this.#mark.come();
-    const { context } = this;
     if (!isSoon(() => this.isComplete)) {
+      using _kept = this.#record.hold(); // a thread may begin to wait late
       await waitForGpu(() => this.isComplete, () => this.#mark.waitElsewhere());
     }
-    context.endWait();
+    this.context.endWait();
   }
 
   /**

@@ -46,6 +46,8 @@ export abstract class Mark {
 /** An event for the kit's own use; it is never in the ledger. */
 export class Fence extends Mark {
   readonly handle: bigint;
+  /** Whoever made it, and threads that wait. */
+  #holderCount = 1;
 
   /** Creates an event that counts as passed until it is set (cuEventCreate). */
   constructor(context: Context) {
@@ -86,8 +88,14 @@ export class Fence extends Mark {
     this.context.driver.call("cuEventSynchronize", this.handle);
   }
 
-  /** Destroys the event; work that waits for it still waits. A failure is reported. */
+  override async waitElsewhere(): Promise<void> {
+    this.#holderCount++;
+    await super.waitElsewhere().finally(() => this.dispose());
+  }
+
+  /** Destroys the event once no thread waits for it; work that does still waits. A failure is reported. */
   dispose(): void {
+    if (--this.#holderCount > 0) return;
     const context = this.context;
     const destroy = () => context.giveBack("cuEventDestroy_v2", this.handle);
     tryRelease(context.driver, "a fence", destroy);

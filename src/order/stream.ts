@@ -132,6 +132,7 @@ export class CudaStream extends Owned {
     this.priority = priority;
     let queue: StreamQueue | undefined;
     if (rest.isOfContext !== true) {
+      const isForeign = rest.destroy !== undefined;
       const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
       const beforeEnd = (isLost: boolean) => {
         const made = madeStreams.get(context);
@@ -140,9 +141,9 @@ export class CudaStream extends Owned {
         if (failure !== undefined && leftFailures.get(context)?.isTold !== false) {
           leftFailures.set(context, failure);
         }
-        // Memory keeps the streams that use it alive, so nobody waits for a lost one. A stream of another
-        // library may be gone by now: a call with its handle could crash the process.
-        if (isLost) queue?.dropEnd();
+        // A lost stream of another library may be gone by now: a call with its handle could crash the
+        // process. Memory keeps the streams that use it alive, so nobody waits for it.
+        if (isLost && isForeign) queue?.loseEnd();
         else queue?.leaveMark();
       };
       const fields = { context, kind: "stream", handle, label, destroy } as const;
@@ -491,8 +492,8 @@ export async function synchronizeStreams(context: Context): Promise<void> {
   await first.synchronize();
   for (const reference of made) await synchronizeUnlessGone(reference.deref());
   const queue = queueOf(first);
-  if (context.deferredCount > 0 && !first.disposed) {
-    const hold = () => context.holdForDeferred(queue.handle);
+  if (context.deferred.works.size > 0 && !first.disposed) {
+    const hold = () => context.deferred.hold(queue.handle);
     if (queue.pending.size === 0) hold();
     else queue.postpone(hold, queue.pendingEnds); // what was called meanwhile has its place before
   }

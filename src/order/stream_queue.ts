@@ -75,7 +75,9 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** The handle means this stream only while its context is current, on this thread. */
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
+  /** Bytes freed on it so far, and those of them that pools have noticed. */
   #freedBytes = 0;
+  #noticedBytes = 0;
   /** Work to do once pools have noticed the frees. */
   #afterFrees: (() => void)[] = [];
   /** Threads that block until its work is done. */
@@ -197,7 +199,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Registers pending work, and keeps the driver's stream until that work is over. */
   notePending(work: PendingWork): void {
-    const hold = this.#record?.hold() ?? this.#holdContext();
+    const hold = this.#hold();
     const onContext = pendingOn.getOrInsertComputed(this.context, () => new Set()).add(work);
     this.pending.add(work);
     if (!work.isPostponed) this.#transfers.add(work);
@@ -265,13 +267,13 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Bytes freed on it that pools have not given back. */
   get freedBytes(): number {
-    return this.#freedBytes;
+    return this.#freedBytes - this.#noticedBytes;
   }
 
   /** Notes that a free was queued on it. */
   noteFreed(byteLength: number): void {
     const { freed } = this.context;
-    if (this.#freedBytes === 0) {
+    if (this.freedBytes === 0) {
       freed.streams.add(this);
       this.context.watchFreed();
     }
@@ -287,29 +289,29 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Has pools notice the frees on it, if its work is done (cuStreamSynchronize). */
   noticeFrees(): void {
-    const { driver } = this.context;
-    if (this.isGone) return this.isEndPassed ? this.waitForFrees() : undefined;
-    if (isCaptured(this) || this.#isLent || !this.isIdle) return;
-    driver.check(driver.api.cuStreamSynchronize(this.handle), "cuStreamSynchronize");
-    this.#mayBeBusy = false;
-    this.forgetFrees();
+    const isDone = this.isGone
+      ? this.#end?.isPassed === true
+      : !isCaptured(this) && !this.#isLent && this.isIdle;
+    if (isDone) this.waitForFrees();
   }
 
   /** Blocks until its work is done, and has pools notice the frees on it. */
   waitForFrees(): void {
-    const { driver } = this.context;
-    if (this.isGone) this.#end?.waitSync();
-    else driver.check(driver.api.cuStreamSynchronize(this.handle), "cuStreamSynchronize");
+    if (!this.isGone) this.context.driver.call("cuStreamSynchronize", this.handle);
+    else if (this.#end !== undefined) this.#end.waitSync();
+    else this.context.call("cuCtxSynchronize"); // it left no mark
+    this.#mayBeBusy = false;
     this.forgetFrees();
   }
 
-  /** Takes note that pools have noticed the frees on it: all, or those of a wait that began with fewer. */
-  forgetFrees(byteLength: number = this.#freedBytes): void {
+  /** Takes note that pools have noticed the frees on it: all, or as many bytes as were freed before a wait. */
+  forgetFrees(freedBytes: number = this.#freedBytes): void {
     const { freed } = this.context;
-    const noticedBytes = Math.min(byteLength, this.#freedBytes);
-    this.#freedBytes -= noticedBytes;
-    freed.byteLength -= noticedBytes;
-    if (this.#freedBytes > 0) return;
+    const newBytes = Math.max(0, freedBytes - this.#noticedBytes);
+    this.#noticedBytes += newBytes;
+    freed.byteLength -= newBytes;
+    if (this.freedBytes > 0) return;
+    if (this.#waitingThreads === 0) this.#freedBytes = this.#noticedBytes = 0; // which stays exact
     freed.streams.delete(this);
     freed.awaitedCount -= this.#afterFrees.length;
     for (const after of this.#afterFrees.splice(0)) after();
@@ -319,7 +321,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   async synchronize(): Promise<void> {
     if (!isSoon(() => this.isIdle)) {
       await waitForGpu(() => this.isIdle, () => this.#waitElsewhere());
-    } else if (this.#freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
+    } else if (this.freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
     this.context.endWait();
     await this.context.returning;
   }
@@ -356,26 +358,29 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   #keepEnd(): void {
     const { context } = this;
-    let end: Fence | undefined;
     try {
-      end = this.#markEnd();
+      this.#markEnd();
     } catch {
-      this.dropEnd();
       context.driver.call("cuStreamSynchronize", this.key);
-      return;
+      return this.dropEnd();
     }
     context.defer({
-      isDue: () => end?.isPassed ?? true,
-      wait: () => end?.waitSync(),
-      hold: (streamHandle) => end?.hold(streamHandle),
+      isDue: () => this.isEndPassed,
+      wait: () => this.#end?.waitSync(),
+      hold: (streamHandle) => this.#end?.hold(streamHandle),
       run: () => this.dropEnd(),
     });
   }
 
-  /** Destroys the mark at the end of the queue; pools learn of the frees before it. */
+  /** Destroys the mark at the end of the queue, whose work is done; pools learn of the frees before it. */
   dropEnd(): void {
-    if (this.#freedBytes > 0) succeeds(() => this.#end?.waitSync());
+    if (this.freedBytes > 0) succeeds(() => this.#end?.waitSync());
     this.forgetFrees();
+    this.loseEnd();
+  }
+
+  /** Destroys the mark without a look at the work: only a wait for the whole context tells of the frees. */
+  loseEnd(): void {
     this.#end?.dispose();
     this.#end = undefined;
   }
@@ -417,33 +422,28 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   }
 
   async #waitElsewhere(): Promise<void> {
-    const { driver } = this.context;
-    if (this.#isDefaultHandle) return await this.#waitForFence();
+    const { context: { driver }, handle } = this;
+    using _kept = this.#hold(); // the thread may begin late
     const freedBytes = this.#freedBytes;
+    // On another thread a default handle would mean another stream, or none.
+    const fence = this.#isDefaultHandle ? Fence.behind(this.context, handle) : undefined;
     this.#waitingThreads++;
-    let status: number;
     try {
-      status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
+      if (fence !== undefined) await fence.waitElsewhere();
+      else {
+        const status = await driver.api.cuStreamSynchronizeNonblocking(handle);
+        driver.check(status, "cuStreamSynchronize");
+      }
     } finally {
       this.#waitingThreads--;
+      fence?.dispose();
     }
-    if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
     this.forgetFrees(freedBytes);
   }
 
-  /** Waits by an event: on another thread the handle would mean another stream, or none. */
-  async #waitForFence(): Promise<void> {
-    const fence = Fence.behind(this.context, this.handle);
-    this.#waitingThreads++;
-    try {
-      await fence.waitElsewhere();
-    } finally {
-      this.#waitingThreads--;
-      fence.dispose();
-    }
-  }
-
-  #holdContext(): Disposable {
+  /** Keeps the driver's stream until the result is disposed. */
+  #hold(): Disposable {
+    if (this.#record !== undefined) return this.#record.hold();
     const context = this.context.retain();
     return { [Symbol.dispose]: () => context.release() };
   }

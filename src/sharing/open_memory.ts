@@ -16,6 +16,7 @@ import {
   type PoolTicket,
   readEventTicket,
 } from "../ticket.ts";
+import { finished } from "../words/finished.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { OpenedMemory } from "./opened_memory.ts";
@@ -145,12 +146,9 @@ function importPool(
   } catch (error) {
     throw refusedPool(error);
   }
-  try {
+  finished(pool, () => {
     if (!pool.openTo(context)) throw cannotOpen("gone", "its pool gives this device no access");
-  } catch (error) {
-    pool.destroy();
-    throw error;
-  }
+  });
   let holders = 1;
   const record = {
     handle: pool.handle,
@@ -158,7 +156,7 @@ function importPool(
     letGo() {
       if (--holders > 0) return;
       pools.delete(key);
-      pool.destroy();
+      pool.dispose();
     },
   };
   pools.set(key, record);

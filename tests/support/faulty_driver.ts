@@ -1,6 +1,7 @@
 // The suite's driver with something wrong or watched: one call that fails, or all calls counted.
 // Works on both drivers, because a driver is a record of functions that can be copied.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
 import { testDriver } from "./driver.ts";
@@ -43,16 +44,25 @@ export function faultyDriver(api: DriverApi = testDriver()): FaultyDriver {
   };
 }
 
+/** A driver whose calls are noted. */
+export interface WatchedDriver {
+  readonly driver: DriverApi;
+  readonly calls: DriverFunction[];
+  /** Resolves once a function was called. */
+  untilCalled(name: DriverFunction): Promise<void>;
+}
+
 /** Copies a driver so that the names of its calls are noted. */
-export function watchedDriver(
-  api: DriverApi = testDriver(),
-): { driver: DriverApi; calls: DriverFunction[] } {
+export function watchedDriver(api: DriverApi = testDriver()): WatchedDriver {
   const calls: DriverFunction[] = [];
   const driver = intercept(api, (name, call, args) => {
     calls.push(name);
     return call(...args);
   });
-  return { driver, calls };
+  const untilCalled = async (name: DriverFunction) => {
+    while (!calls.includes(name)) await delay(1);
+  };
+  return { driver, calls, untilCalled };
 }
 
 /** A function of a driver, whichever it is. */

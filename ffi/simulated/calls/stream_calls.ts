@@ -10,6 +10,7 @@ import {
 import { hex, refuse, requireValue } from "../errors.ts";
 import { Allocation } from "../model/allocation.ts";
 import { StreamEvent } from "../model/capture.ts";
+import { observe } from "../model/happens_before.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
 import type { SharedMark } from "../model/shared_mark.ts";
@@ -24,6 +25,9 @@ const LATCH_TURNS = 10_000;
 /** Declared here, because a program's `lib` setting may leave it out. */
 const timers = globalThis as unknown as { setImmediate(callback: () => void): unknown };
 
+/** The words of an error about a handle that a thread may begin to use after it was destroyed. */
+const WAITED = "another thread waits for it";
+
 /** Conditions for the end of a wait, by flags; the driver treats words and values as signed. */
 const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> = new Map([
   // The driver compares by the sign of the difference, so that counters may wrap.
@@ -36,10 +40,13 @@ const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> 
 export const streamCalls = callGroup((machine) => {
   const { captures, contexts, scheduler } = machine;
 
-  function drain(stream: Stream): void {
-    const { context, timeline: { latest } } = stream; // with all that it follows, before it is waited for
-    scheduler.drain(stream);
-    machine.noticeFrees(context, latest);
+  /** Returns a wait for what a stream has now, with all that it follows. */
+  function waitFor({ context, tail, timeline: { latest } }: Stream): () => void {
+    return () => {
+      if (tail !== undefined) scheduler.finish(tail);
+      observe(latest);
+      machine.noticeFrees(context, latest);
+    };
   }
 
   return {
@@ -53,6 +60,7 @@ export const streamCalls = callGroup((machine) => {
     },
     cuStreamDestroy_v2(handle) {
       const stream = machine.find(Stream, handle);
+      if (stream.waitingThreads > 0) machine.site.fail("endsProcess", WAITED);
       machine.forget(handle);
       // Queued work still runs: the context drops the stream when it is empty.
       stream.isDestroyed = true;
@@ -71,7 +79,7 @@ export const streamCalls = callGroup((machine) => {
     cuStreamSynchronize(handle) {
       const stream = machine.plainStream(handle);
       machine.requireRelaxed();
-      drain(stream);
+      waitFor(stream)();
     },
     async cuStreamSynchronizeNonblocking(handle) {
       // The default streams are those of the current context, and the thread that waits has none.
@@ -79,8 +87,7 @@ export const streamCalls = callGroup((machine) => {
       const stream = machine.stream(handle);
       captures.requireUncaptured(stream);
       if (captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-      const { tail } = stream;
-      return await waitAside(machine, tail, () => drain(machine.plainStream(handle)));
+      return await waitAside(machine, stream, waitFor(stream));
     },
     cuStreamWaitEvent(stream, event, flags) {
       const queue = machine.workStream(stream);
@@ -181,7 +188,9 @@ export const eventCalls = callGroup((machine) => {
       giveHandle(machine, handle, () => new StreamEvent(context, flags), context);
     },
     cuEventDestroy_v2(handle) {
-      machine.find(StreamEvent, handle).shared?.end(machine.id);
+      const event = machine.find(StreamEvent, handle);
+      if (event.waitingThreads > 0) machine.site.fail("endsProcess", WAITED);
+      event.shared?.end(machine.id);
       machine.forget(handle);
     },
     cuEventRecord(handle, stream) {
@@ -213,7 +222,7 @@ export const eventCalls = callGroup((machine) => {
       while (event.shared?.outside?.isPassed === false && event.shared.outside.isComing) {
         await pause();
       }
-      return await waitAside(machine, event.record, () => finish(event));
+      return await waitAside(machine, event, () => finish(event));
     },
     cuEventElapsedTime(milliseconds, startHandle, endHandle) {
       if (milliseconds === null) refuse("CUDA_ERROR_INVALID_HANDLE");
@@ -237,11 +246,13 @@ function isManaged({ segments }: Region): boolean {
  */
 async function waitAside(
   machine: Machine,
-  operation: Operation | undefined,
+  waited: Stream | StreamEvent,
   synchronize: () => void,
 ): Promise<number> {
   const { scheduler, site } = machine;
   const call = site.name;
+  const operation = waited instanceof Stream ? waited.tail : waited.record;
+  waited.waitingThreads++;
   for (let turn = 0; turn < LATCH_TURNS; turn++) {
     await new Promise<void>((resolve) => void timers.setImmediate(resolve));
     if (operation !== undefined) scheduler.proceed(operation);
@@ -254,6 +265,7 @@ async function waitAside(
       await pause();
     }
   }
+  waited.waitingThreads--;
   site.during(call, synchronize);
   return CUresult.CUDA_SUCCESS;
 }

@@ -63,6 +63,8 @@ export class StreamEvent {
   mark: CapturedMark | undefined;
   /** The mark as other processes see it; undefined until one of them can. */
   shared: SharedMark | undefined;
+  /** Threads beside the program's that wait for it. */
+  waitingThreads = 0;
 
   constructor(context: Context, flags: number) {
     this.context = context;

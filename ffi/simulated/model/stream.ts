@@ -68,6 +68,8 @@ export class Stream {
   atSeconds = 0;
   /** It was destroyed, so that it accepts no more work. */
   isDestroyed = false;
+  /** Threads beside the program's that wait for it. */
+  waitingThreads = 0;
 
   /** Makes an empty stream; messages call it by its handle unless it has a name. */
   constructor(group: StreamGroup, handle: bigint, role: StreamRole, name = nameOf(handle, role)) {

@@ -201,6 +201,30 @@ Deno.test("cuStreamSynchronizeNonblocking() runs the work after the call has ret
   assertEquals([...target.bytes], [6, 6, 6, 6]);
 });
 
+Deno.test("cuStreamSynchronizeNonblocking() leaves what is queued later", async () => {
+  const gpu = new SimulatedGpu();
+  const [target, stream] = [gpu.pinned(4), gpu.stream()];
+  gpu.api.cuMemsetD8Async(target.address, 6, 2n, stream);
+  const waiting = gpu.api.cuStreamSynchronizeNonblocking(stream);
+  gpu.api.cuMemsetD8Async(target.address + 2n, 6, 2n, stream);
+  assertEquals(await waiting, 0);
+  assertEquals([...target.bytes], [6, 6, 0, 0]);
+});
+
+Deno.test("cuStreamDestroy_v2() and cuEventDestroy_v2() throw while a thread waits", async () => {
+  const gpu = new SimulatedGpu();
+  const [event, stream] = [gpu.event(), gpu.stream()];
+  const waiting = [
+    gpu.api.cuStreamSynchronizeNonblocking(stream),
+    gpu.api.cuEventSynchronizeNonblocking(event),
+  ];
+  assertThrows(() => gpu.api.cuStreamDestroy_v2(stream), SimulationError, "another thread waits");
+  assertThrows(() => gpu.api.cuEventDestroy_v2(event), SimulationError, "another thread waits");
+  assertEquals(await Promise.all(waiting), [0, 0]);
+  assertEquals(gpu.api.cuStreamDestroy_v2(stream), 0);
+  assertEquals(gpu.api.cuEventDestroy_v2(event), 0);
+});
+
 Deno.test("cuEventSynchronizeNonblocking() lets JavaScript open a latch meanwhile", async () => {
   const gpu = new SimulatedGpu();
   const [latch, event, stream] = [gpu.pinned(4), gpu.event(), gpu.stream()];

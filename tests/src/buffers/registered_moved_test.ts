@@ -93,7 +93,7 @@ testOnDevice("Registered arrays that nothing uses keep no thread and no program"
   using x = gpu.zeros("uint8", 4096);
   for (const from of registered) x.copyFrom(from);
   await gpu.synchronize();
-  assertEquals(gpu.context.deferredCount, 0);
+  assertEquals(gpu.context.deferred.works.size, 0);
   for (const from of registered) from.dispose();
 });
 

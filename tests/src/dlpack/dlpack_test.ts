@@ -380,7 +380,7 @@ Deno.test("a library lets go on any thread, and more than once, before the devic
     assert(gpu.memory.cachedBytes > 0);
     gpu.synchronizeSync();
     for (let looks = 0; looks < 4; looks++) gpu.alloc("uint8", 1).dispose();
-    assertEquals([gpu.context.deferredCount, liveNames(gpu)], [0, []]);
+    assertEquals([gpu.context.deferred.works.size, liveNames(gpu)], [0, []]);
   }));
 
 testOnDevice("a thread that lets go does not wait for JavaScript", async (gpu) => {

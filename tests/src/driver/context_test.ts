@@ -235,10 +235,10 @@ testHolding("Context.sweepSome() looks at a few works, and at others the next ti
   assert(looks < 10 && !isRun);
   for (let i = 0; i < 10; i++) context.sweepSome();
   assert(isRun);
-  assertEquals(context.deferredCount, 20);
+  assertEquals(context.deferred.works.size, 20);
   held.release();
   gpu.synchronizeSync();
-  assertEquals(context.deferredCount, 0);
+  assertEquals(context.deferred.works.size, 0);
 });
 
 testOnDevice("Context is its name in JSON", ({ context }) => {

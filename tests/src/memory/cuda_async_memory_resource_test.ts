@@ -1,6 +1,7 @@
 // Pools of one's own: their settings reach the driver, their numbers come from it, and they end.
 
-import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertInstanceOf, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
@@ -12,7 +13,7 @@ import {
 } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
-import { watchedDriver } from "../../support/faulty_driver.ts";
+import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, holdingSkip } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { testUnless } from "../../support/test_unless.ts";
@@ -151,6 +152,55 @@ testUnless(
         using other = gpu.alloc("uint8", 1 + random.below(2 ** 20));
         other.fill(1);
       }
+    }, { driver });
+  },
+);
+
+testUnless(
+  "CudaAsyncMemoryResource is not destroyed by waits that began before its last free",
+  holdingSkip(),
+  () => {
+    const { driver, calls, untilCalled } = watchedDriver();
+    return withDevice(async (gpu) => {
+      using stream = gpu.createStream();
+      const pool = new CudaAsyncMemoryResource(gpu, {});
+      const alloc = () => gpu.alloc("uint8", MEBIBYTE, { resource: pool, stream });
+      const [x, y] = [alloc(), alloc()];
+      using first = new HeldStream(gpu, stream);
+      x.dispose();
+      const waits = [stream.synchronize(), stream.synchronize()];
+      await untilCalled("cuStreamSynchronizeNonblocking");
+      first.release();
+      gpu.synchronizeSync();
+      using second = new HeldStream(gpu, stream);
+      y.dispose();
+      pool.dispose();
+      await delay(1); // the threads are back
+      assertFalse(calls.includes("cuMemPoolDestroy"));
+      second.release();
+      await Promise.all(waits);
+      gpu.synchronizeSync();
+      assert(calls.includes("cuMemPoolDestroy"));
+    }, { driver });
+  },
+);
+
+testUnless(
+  "CudaAsyncMemoryResource waits for a stream that leaves no mark when it is disposed",
+  holdingSkip(),
+  () => {
+    const { driver, setFault } = faultyDriver();
+    return withDevice((gpu) => {
+      const stream = gpu.createStream();
+      const pool = new CudaAsyncMemoryResource(gpu, {});
+      const x = gpu.alloc("uint8", MEBIBYTE, { resource: pool, stream });
+      using held = new HeldStream(gpu, stream);
+      x.fill(1, { stream }).dispose();
+      pool.dispose();
+      setFault({ name: "cuEventRecord" });
+      held.release();
+      stream.dispose();
+      setFault(undefined);
     }, { driver });
   },
 );

@@ -56,3 +56,37 @@ Deno.test("a lost stream of another library's is not asked for anything, as it m
   `);
   assertEquals([result, warnings], [[0, false, 0], []]);
 });
+
+Deno.test("a lost stream has a pool wait for the frees on it", async () => {
+  const { result, warnings } = await runWithCollector(`
+    const word = gpu.pinned("uint32", 1);
+    const streams = () => gpu.live({ kind: "stream" }).count;
+    const ends = [];
+    for (const ofLibrary of [false, true]) {
+      const owner = gpu.createStream();
+      const pool = new kit.CudaAsyncMemoryResource(gpu, {});
+      word.array[0] = 0;
+      (() => {
+        const stream = ofLibrary
+          ? kit.CudaStream.fromHandle(owner.handle, { gpu })
+          : gpu.createStream();
+        const x = gpu.alloc("uint8", 4096, { resource: pool, stream });
+        gpu.context.driver.call("cuStreamWaitValue32_v2", stream.handle, word.ptr, 1, 1);
+        x.dispose();
+        pool.dispose();
+      })();
+      while (streams() > 1) {
+        globalThis.gc();
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      const { awaitedCount } = gpu.context.freed;
+      word.array[0] = 1;
+      gpu.synchronizeSync();
+      owner.dispose();
+      ends.push([awaitedCount, gpu.context.freed.awaitedCount]);
+    }
+    word.dispose();
+    return ends;
+  `);
+  assertEquals([result, warnings], [[[1, 0], [1, 0]], []]);
+});

@@ -22,8 +22,9 @@ import {
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHolding } from "../../support/held_stream.ts";
-import { captureWarnings } from "../../support/warnings.ts";
+import { HeldStream, holdingSkip, testHolding } from "../../support/held_stream.ts";
+import { testUnless } from "../../support/test_unless.ts";
+import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 testOnDevice("CudaStream runs what is queued on it in order", (gpu) => {
@@ -171,6 +172,43 @@ testHolding("CudaDevice.synchronize() passes streams that are disposed meanwhile
   await gpu.synchronize();
 });
 
+testUnless(
+  "CudaStream.synchronize() keeps a stream that its thread waits for",
+  holdingSkip(),
+  () => {
+    const { driver, untilCalled } = watchedDriver();
+    return withDevice(async (gpu) => {
+      const stream = gpu.createStream();
+      using held = new HeldStream(gpu, stream);
+      const waiting = stream.synchronize();
+      await untilCalled("cuStreamSynchronizeNonblocking");
+      stream.dispose();
+      held.release();
+      await waiting;
+      assert(stream.disposed);
+    }, { driver });
+  },
+);
+
+testUnless(
+  "CudaStream.synchronize() keeps a device that its thread waits for",
+  holdingSkip(),
+  async () => {
+    const { driver, untilCalled } = watchedDriver();
+    const gpu = CudaDevice.open(0, { driver });
+    const { context } = gpu;
+    using warnings = new CaughtWarnings();
+    const held = new HeldStream(gpu, gpu.stream);
+    const waiting = gpu.stream.synchronize();
+    await untilCalled("cuStreamSynchronizeNonblocking");
+    held[Symbol.dispose]();
+    gpu.dispose();
+    await waiting;
+    assert(context.released);
+    assertEquals(warnings.texts, []);
+  },
+);
+
 testHolding("CudaDevice.synchronize() waits for disposed streams and their memory", async (gpu) => {
   const stream = gpu.createStream();
   using held = new HeldStream(gpu, stream);
@@ -184,7 +222,7 @@ testHolding("CudaDevice.synchronize() waits for disposed streams and their memor
   assertFalse(isOver);
   held.release();
   await waiting;
-  assertEquals(gpu.context.deferredCount, 0);
+  assertEquals(gpu.context.deferred.works.size, 0);
 });
 
 Deno.test("CudaDevice.synchronize() resolves when the device is disposed meanwhile", async () => {
@@ -433,7 +471,7 @@ testOnDevice("CudaStream.dispose() in a loop keeps few events of streams that ar
     using stream = gpu.createStream();
     buffer.fill(i, { stream });
   }
-  assert(gpu.context.deferredCount < 100, `${gpu.context.deferredCount} are kept`);
+  assert(gpu.context.deferred.works.size < 100, `${gpu.context.deferred.works.size} are kept`);
   assertEquals(buffer.downloadSync()[0], 3999);
 });
 
@@ -445,10 +483,10 @@ testHolding("CudaStream.synchronize() does what was put off until it is done", a
     const host = gpu.pinned("uint8", 4096, { stream });
     host.fill(1, { stream });
     host.dispose();
-    assertEquals([gpu.context.deferredCount, gpu.live().count], [1, 2]);
+    assertEquals([gpu.context.deferred.works.size, gpu.live().count], [1, 2]);
     held.release();
     await stream.synchronize();
-    assertEquals(gpu.context.deferredCount, 0);
+    assertEquals(gpu.context.deferred.works.size, 0);
   }
   assertEquals(gpu.memory.hostBytes, hostBytes);
 });

@@ -370,9 +370,9 @@ test("threads of Python's run between the calls, and let go of arrays", (python)
     for (let turn = 0; turn < 500; turn++) {
       await delay(2);
       gpu.alloc("uint8", 1).dispose(); // looks whether Python let go of something
-      if (gpu.context.deferredCount === 0) break;
+      if (gpu.context.deferred.works.size === 0) break;
     }
-    assertEquals(gpu.context.deferredCount, 0);
+    assertEquals(gpu.context.deferred.works.size, 0);
     python.run("for thread in threads: thread.join()");
     forget(python, "threads", "hold");
   }));

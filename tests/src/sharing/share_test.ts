@@ -19,7 +19,8 @@ import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { refusedHandle } from "../../../src/sharing/refusals.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
-import { faultyDriver } from "../../support/faulty_driver.ts";
+import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { HeldStream } from "../../support/held_stream.ts";
 import { untilNothingIsOffered } from "../../support/pool_offers.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
 import { takingTurns, testOnLinux, testUnless } from "../../support/test_unless.ts";
@@ -363,6 +364,28 @@ Deno.test("CudaDevice.alloc({ shareable: true }) keeps its pool out of what is l
   }
   assertEquals(poolCount, 0); // the device has ended it
 });
+
+testOnLinux(
+  "CudaDevice.open() has a pool of another process once, and ends it with its memory",
+  async () => {
+    using one = CudaDevice.open(0, { driver: driverWithout(125) });
+    const { driver, calls } = watchedDriver(driverWithout(125));
+    using two = CudaDevice.open(0, { driver });
+    const x = one.zeros("uint8", 64, { shareable: true });
+    const ticket = await x.share();
+    for (let round = 1; round <= 2; round++) {
+      using stream = two.createStream();
+      const other = two.alloc("uint8", 64, { stream });
+      const opened = await two.open(ticket);
+      using _held = new HeldStream(two, stream);
+      other.dispose(); // its free is nothing to the pool
+      opened.dispose();
+      assertEquals(calls.filter((call) => call === "cuMemPoolDestroy").length, round);
+    }
+    x.dispose();
+    await untilNothingIsOffered();
+  },
+);
 
 Deno.test("ShareableMemoryResource says when the device has no handles at all", () => {
   const driver = driverWithout(125, 119);

@@ -46,7 +46,7 @@ export const QUEUE_STEPS: readonly Step[] = [
       host.dispose();
       stream.dispose();
       await gpu.synchronize();
-      assertEquals(gpu.context.deferredCount, 0);
+      assertEquals(gpu.context.deferred.works.size, 0);
     },
   },
   {
