@@ -427,6 +427,7 @@ export class Allocation implements LedgerEntry, Owner {
     if (captured !== undefined && captured.usageWithin(this) === undefined) {
       return captured.postpone(() => this.#free());
     }
+    if (this.#lender === undefined) this.usage.gate?.end?.();
     const { context } = this;
     try {
       const isThere = this.address !== 0n || this.kind === "imported";

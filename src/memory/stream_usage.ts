@@ -23,7 +23,9 @@ export interface UseGate {
   pass(stream: CudaStream, access: Access): void;
   /** Notes that an address leaves the kit, by which the memory can be used unseen; or throws. */
   handOut(): void;
+  /** Notes that the block was given back; what was called before may still use it until `end()`. */
   leave?(byteLength: number): void;
+  end?(): void;
   /** Words for cards and tables where the memory is not on the device: `"asleep, 4 GiB in host memory"`. */
   readonly words?: string | undefined;
 }

@@ -62,7 +62,8 @@ export class Sleeper {
   readonly #gates: SleepGate[] = [];
   #state: "going" | "asleep" | "waking" | "awake" = "going";
   #contents: SleepContents = { buffers: [] };
-  #leftCount: number;
+  /** The uses of the blocks that are not freed: calls and graphs keep some that were given back. */
+  readonly #usages: Set<StreamUsage>;
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
   /** Work after a wake, for which a use does not wait. */
@@ -71,8 +72,8 @@ export class Sleeper {
   /** Begins: from here on every use is looked at. */
   constructor(fields: SleeperFields) {
     this.#fields = fields;
-    this.#leftCount = fields.allocations.length;
-    for (const { usage } of fields.allocations) {
+    this.#usages = new Set(fields.allocations.map(({ usage }) => usage));
+    for (const usage of this.#usages) {
       this.#gates.push(new SleepGate(this, usage));
       sleepers.set(usage, this);
     }
@@ -151,9 +152,7 @@ export class Sleeper {
   /** Brings memory and contents back, and resolves when they are there. */
   async wake(): Promise<void> {
     if (this.#state === "going") return this.#stay();
-    this.#waking ??= this.#wakeLate().finally(() => {
-      this.#waking = undefined;
-    });
+    this.#waking ??= this.#wakeLate().finally(() => void (this.#waking = undefined));
     await this.#waking;
     await this.#after;
   }
@@ -179,11 +178,15 @@ export class Sleeper {
     if (this.#state !== "awake") throw this.#refusal("it is asleep; await gpu.wake() it first");
   }
 
-  /** Notes that a block was given back: with the last, the contents go as well. */
+  /** Notes that a block was given back. */
   leave(byteLength: number): void {
-    const isCounted = this.#state === "asleep" || this.#state === "waking";
-    if (isCounted) this.#fields.context.ledger.asleepBytes -= byteLength;
-    if (--this.#leftCount > 0) return;
+    if (this.words !== undefined) this.#fields.context.ledger.asleepBytes -= byteLength;
+  }
+
+  /** Notes that a block is freed: with the last, the contents go as well. */
+  end(usage: StreamUsage): void {
+    this.#usages.delete(usage);
+    if (this.#usages.size > 0) return;
     if (this.#state === "asleep") {
       const { driver } = this.#fields.context;
       tryRelease(driver, "what slept", () => dispose(this.#contents));
@@ -194,9 +197,8 @@ export class Sleeper {
   async #wakeLate(): Promise<void> {
     const { file } = this.#contents;
     if (this.#state !== "asleep") return;
-    if (file === undefined) {
-      this.wakeNow();
-    } else {
+    if (file === undefined) this.wakeNow();
+    else {
       const { context, parts, name } = this.#fields;
       const stream = defaultStreamOf(context);
       using _kept = this.#hold();
@@ -224,10 +226,9 @@ export class Sleeper {
     using undo = new DisposableStack();
     const buffers = parts.map((part) => {
       using here = alias(context, part, stream);
-      const { byteLength } = part;
       const resource = hostPoolOf(context);
       const label = `${name}, asleep`;
-      const request = { dtype: "uint8", shape: byteLength, resource, stream, label } as const;
+      const request = { dtype: "uint8", shape: part.byteLength, resource, stream, label } as const;
       const buffer = undo.use(allocatePinnedBuffer(request));
       buffer.copyFrom(here, { stream });
       return buffer;
@@ -259,19 +260,17 @@ export class Sleeper {
 
   /** Stays awake, with later writes behind the copies that read it. */
   #stay(): void {
-    const { context, allocations } = this.#fields;
     this.#open();
-    for (const { usage, released } of allocations) {
-      if (!released) usage.order(defaultStreamOf(context), "read");
-    }
+    const stream = defaultStreamOf(this.#fields.context);
+    for (const usage of this.#usages) usage.order(stream, "read");
   }
 
   /** Opens the gates, and makes later uses come after what a stream does now. */
   #wakeBehind(stream: CudaStream): void {
-    const { context, allocations, whenAwake } = this.#fields;
+    const { context, whenAwake } = this.#fields;
     context.ledger.asleepBytes -= this.#liveBytes;
     this.#open();
-    for (const { usage, released } of allocations) if (!released) usage.order(stream, "write");
+    for (const usage of this.#usages) usage.order(stream, "write");
     this.#after = whenAwake();
   }
 
@@ -283,15 +282,11 @@ export class Sleeper {
       for (const { range } of parts) range.sleeperCount--;
     });
     for (const gate of this.#gates) gate.remove();
-    for (const { usage } of this.#fields.allocations) {
-      if (sleepers.get(usage) === this) sleepers.delete(usage);
-    }
+    for (const usage of this.#usages) if (sleepers.get(usage) === this) sleepers.delete(usage);
   }
 
   get #liveBytes(): number {
-    return this.#fields.allocations.reduce((sum, { released, byteLength }) => {
-      return released ? sum : sum + byteLength;
-    }, 0);
+    return bytesOf(this.#fields.allocations.filter(({ released }) => !released));
   }
 
   #refusal(state: string): PersistError {
@@ -332,7 +327,10 @@ class SleepGate implements UseGate {
 
   leave(byteLength: number): void {
     this.#sleeper.leave(byteLength);
-    this.#former?.leave?.(byteLength);
+  }
+
+  end(): void {
+    this.#sleeper.end(this.#usage);
   }
 
   remove(): void {
@@ -340,7 +338,7 @@ class SleepGate implements UseGate {
   }
 }
 
-function bytesOf(parts: readonly SleepPart[]): number {
+function bytesOf(parts: readonly { readonly byteLength: number }[]): number {
   return parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 

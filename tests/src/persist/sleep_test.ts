@@ -384,6 +384,43 @@ testAsleep("a call that was postponed wakes memory before it uses that", async (
   assertEquals([await x.at(0), await other.at(0)], [2, 3]);
 });
 
+testAsleep(
+  "a call that was postponed wakes memory that is disposed before its turn",
+  async (gpu) => {
+    const x = gpu.alloc("uint8", MIB).fill(1);
+    using other = gpu.alloc("uint8", LATE_BYTES);
+    await gpu.sleep(x);
+    const uploading = other.upload(new Uint8Array(LATE_BYTES));
+    other.subarray(0, MIB).copyFrom(x);
+    x.dispose();
+    await uploading;
+    assertEquals([await other.at(0), await other.at(-1)], [1, 0]);
+    assertEquals([gpu.context.ledger.asleepBytes, gpu.live().count], [0, 1]);
+  },
+);
+
+testAsleep(
+  "a graph wakes memory that was disposed, or tells where its contents are",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    using other = gpu.zeros("uint8", 64);
+    const hostBefore = gpu.memory.hostBytes;
+    for (const to of ["host", "file"] as const) {
+      const x = gpu.alloc("uint8", 40 * MIB).fill(1);
+      using graph = gpu.capture(() => void other.copyFrom(x.subarray(0, 64)));
+      await gpu.sleep(x, { to, path: folder.pathOf("asleep.safetensors") });
+      x.dispose();
+      assertEquals(gpu.context.ledger.asleepBytes, 0);
+      if (to === "file") {
+        assertThrows(() => graph.launch(), PersistError, "its contents are in a file");
+      } else graph.launch();
+      assertEquals(await other.at(-1), 1);
+    }
+    gpu.trim();
+    assertEquals(gpu.memory.hostBytes, hostBefore);
+  },
+);
+
 testAsleep("GrowableBuffer.reserve() refuses a buffer that wakes", async (gpu) => {
   using folder = new TemporaryFolder();
   using x = gpu.growable("uint8", { shape: LATE_BYTES, reserveSize: 2 * LATE_BYTES }).fill(1);
