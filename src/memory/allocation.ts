@@ -255,10 +255,10 @@ export class Allocation implements LedgerEntry, Owner {
    * Keeps the memory while a transfer or a graph uses it, even when it is released meanwhile; each
    * call needs one {@link Allocation.letGo}.
    *
-   * @throws DisposedError when it was released before, and no reader keeps it.
+   * @throws DisposedError when it was released before, and nothing keeps it.
    */
   keep(): void {
-    if (!this.canBeKept) throw new DisposedError(nameOf(this));
+    if (!this.canBeKept && this.#holders === 0) throw new DisposedError(nameOf(this));
     if (this.#isFreed && this.#holders === 0) this.context.retain();
     this.#holders++;
     if (this.#lender?.released !== false) return;

@@ -211,7 +211,6 @@ export class Sleeper {
         this.#state = "asleep";
         throw error;
       }
-      this.#state = "asleep"; // as it is counted
       this.#wakeBehind(stream);
     }
     await defaultStreamOf(this.#fields.context).synchronize();
@@ -240,7 +239,8 @@ export class Sleeper {
   /** Keeps the memory while copies use it in no block's order, also of blocks that are given back meanwhile. */
   #hold(): Disposable {
     const kept = new DisposableStack();
-    for (const block of this.#fields.allocations) if (!block.released) kept.use(block.hold());
+    const { allocations } = this.#fields;
+    for (const block of allocations) if (this.#usages.has(block.usage)) kept.use(block.hold());
     return kept;
   }
 

@@ -421,6 +421,25 @@ testAsleep(
   },
 );
 
+testAsleep(
+  "wake() keeps memory that a graph lets go of while it is read from a file",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    for (const turns of [0, 1, 2, 4]) {
+      const x = gpu.alloc("uint8", 40 * MIB).fill(1);
+      using y = gpu.alloc("uint8", 40 * MIB).fill(2);
+      const graph = gpu.capture(() => void x.fill(3));
+      await gpu.sleep({ x, y }, { to: "file", path: folder.pathOf("asleep.safetensors") });
+      x.dispose();
+      const isAwake = gpu.wake(y);
+      for (let turn = 0; turn < turns; turn++) await delay(0);
+      graph.dispose();
+      await isAwake;
+      assertEquals([await y.at(0), await y.at(-1)], [2, 2]);
+    }
+  },
+);
+
 testAsleep("GrowableBuffer.reserve() refuses a buffer that wakes", async (gpu) => {
   using folder = new TemporaryFolder();
   using x = gpu.growable("uint8", { shape: LATE_BYTES, reserveSize: 2 * LATE_BYTES }).fill(1);
