@@ -75,7 +75,9 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** The handle means this stream only while its context is current, on this thread. */
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
+  /** Bytes freed on it so far, of which pools have noticed some. */
   #freedBytes = 0;
+  #noticedBytes = 0;
   /** Work to do once pools have noticed the frees. */
   #afterFrees: (() => void)[] = [];
   /** Threads that block until its work is done. */
@@ -265,13 +267,13 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Bytes freed on it that pools have not given back. */
   get freedBytes(): number {
-    return this.#freedBytes;
+    return this.#freedBytes - this.#noticedBytes;
   }
 
   /** Notes that a free was queued on it. */
   noteFreed(byteLength: number): void {
     const { freed } = this.context;
-    if (this.#freedBytes === 0) {
+    if (this.freedBytes === 0) {
       freed.streams.add(this);
       this.context.watchFreed();
     }
@@ -303,13 +305,12 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     this.forgetFrees();
   }
 
-  /** Takes note that pools have noticed the frees on it: all, or those of a wait that began with fewer. */
-  forgetFrees(byteLength: number = this.#freedBytes): void {
+  /** Takes note that pools have noticed the frees on it: all, or those before a wait began. */
+  forgetFrees(freedBytes: number = this.#freedBytes): void {
     const { freed } = this.context;
-    const noticedBytes = Math.min(byteLength, this.#freedBytes);
-    this.#freedBytes -= noticedBytes;
-    freed.byteLength -= noticedBytes;
-    if (this.#freedBytes > 0) return;
+    freed.byteLength -= Math.max(0, freedBytes - this.#noticedBytes);
+    this.#noticedBytes = Math.max(this.#noticedBytes, freedBytes);
+    if (this.freedBytes > 0) return;
     freed.streams.delete(this);
     freed.awaitedCount -= this.#afterFrees.length;
     for (const after of this.#afterFrees.splice(0)) after();
@@ -319,7 +320,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   async synchronize(): Promise<void> {
     if (!isSoon(() => this.isIdle)) {
       await waitForGpu(() => this.isIdle, () => this.#waitElsewhere());
-    } else if (this.#freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
+    } else if (this.freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
     this.context.endWait();
     await this.context.returning;
   }
@@ -374,7 +375,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Destroys the mark at the end of the queue; pools learn of the frees before it. */
   dropEnd(): void {
-    if (this.#freedBytes > 0) succeeds(() => this.#end?.waitSync());
+    if (this.freedBytes > 0) succeeds(() => this.#end?.waitSync());
     this.forgetFrees();
     this.#end?.dispose();
     this.#end = undefined;
