@@ -76,7 +76,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
   /** Bytes freed on it so far, of which pools have noticed some. */
-  #freedBytes = 0;
+  #totalFreedBytes = 0;
   #noticedBytes = 0;
   /** Work to do once pools have noticed the frees. */
   #afterFrees: (() => void)[] = [];
@@ -267,7 +267,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Bytes freed on it that pools have not given back. */
   get freedBytes(): number {
-    return this.#freedBytes - this.#noticedBytes;
+    return this.#totalFreedBytes - this.#noticedBytes;
   }
 
   /** Notes that a free was queued on it. */
@@ -277,7 +277,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
       freed.streams.add(this);
       this.context.watchFreed();
     }
-    this.#freedBytes += byteLength;
+    this.#totalFreedBytes += byteLength;
     freed.byteLength += byteLength;
   }
 
@@ -306,10 +306,10 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   }
 
   /** Takes note that pools have noticed the frees on it: all, or those before a wait began. */
-  forgetFrees(freedBytes: number = this.#freedBytes): void {
+  forgetFrees(totalBytes: number = this.#totalFreedBytes): void {
     const { freed } = this.context;
-    freed.byteLength -= Math.max(0, freedBytes - this.#noticedBytes);
-    this.#noticedBytes = Math.max(this.#noticedBytes, freedBytes);
+    freed.byteLength -= Math.max(0, totalBytes - this.#noticedBytes);
+    this.#noticedBytes = Math.max(this.#noticedBytes, totalBytes);
     if (this.freedBytes > 0) return;
     freed.streams.delete(this);
     freed.awaitedCount -= this.#afterFrees.length;
@@ -420,7 +420,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   async #waitElsewhere(): Promise<void> {
     const { driver } = this.context;
     if (this.#isDefaultHandle) return await this.#waitForFence();
-    const freedBytes = this.#freedBytes;
+    const totalBytes = this.#totalFreedBytes;
     this.#waitingThreads++;
     let status: number;
     try {
@@ -429,7 +429,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
       this.#waitingThreads--;
     }
     if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
-    this.forgetFrees(freedBytes);
+    this.forgetFrees(totalBytes);
   }
 
   /** Waits by an event: on another thread the handle would mean another stream, or none. */
