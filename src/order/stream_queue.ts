@@ -75,8 +75,8 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** The handle means this stream only while its context is current, on this thread. */
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
-  /** Bytes freed on it so far, and those of them that pools have noticed. */
-  #freedBytes = 0;
+  /** Bytes freed on it so far, of which pools have noticed some. */
+  #totalFreedBytes = 0;
   #noticedBytes = 0;
   /** Work to do once pools have noticed the frees. */
   #afterFrees: (() => void)[] = [];
@@ -267,7 +267,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Bytes freed on it that pools have not given back. */
   get freedBytes(): number {
-    return this.#freedBytes - this.#noticedBytes;
+    return this.#totalFreedBytes - this.#noticedBytes;
   }
 
   /** Notes that a free was queued on it. */
@@ -277,7 +277,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
       freed.streams.add(this);
       this.context.watchFreed();
     }
-    this.#freedBytes += byteLength;
+    this.#totalFreedBytes += byteLength;
     freed.byteLength += byteLength;
   }
 
@@ -304,14 +304,12 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     this.forgetFrees();
   }
 
-  /** Takes note that pools have noticed the frees on it: all, or as many bytes as were freed before a wait. */
-  forgetFrees(freedBytes: number = this.#freedBytes): void {
+  /** Takes note that pools have noticed the frees on it: all, or those before a wait began. */
+  forgetFrees(totalBytes: number = this.#totalFreedBytes): void {
     const { freed } = this.context;
-    const newBytes = Math.max(0, freedBytes - this.#noticedBytes);
-    this.#noticedBytes += newBytes;
-    freed.byteLength -= newBytes;
+    freed.byteLength -= Math.max(0, totalBytes - this.#noticedBytes);
+    this.#noticedBytes = Math.max(this.#noticedBytes, totalBytes);
     if (this.freedBytes > 0) return;
-    if (this.#waitingThreads === 0) this.#freedBytes = this.#noticedBytes = 0; // which stays exact
     freed.streams.delete(this);
     freed.awaitedCount -= this.#afterFrees.length;
     for (const after of this.#afterFrees.splice(0)) after();
@@ -424,7 +422,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   async #waitElsewhere(): Promise<void> {
     const { context: { driver }, handle } = this;
     using _kept = this.#hold(); // the thread may begin late
-    const freedBytes = this.#freedBytes;
+    const totalBytes = this.#totalFreedBytes;
     // On another thread a default handle would mean another stream, or none.
     const fence = this.#isDefaultHandle ? Fence.behind(this.context, handle) : undefined;
     this.#waitingThreads++;
@@ -438,7 +436,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
       this.#waitingThreads--;
       fence?.dispose();
     }
-    this.forgetFrees(freedBytes);
+    this.forgetFrees(totalBytes);
   }
 
   /** Keeps the driver's stream until the result is disposed. */
