@@ -19,8 +19,7 @@ for (const byteLength of [100_000, 2_000_000]) {
   Deno.test(
     inTurn(`saveSafetensors() of ${byteLength} bytes keeps a whole model whichever call fails`),
     async () => {
-      const { driver, calls } = watchedDriver();
-      const names = await callsOfSave({ driver, calls }, byteLength);
+      const names = await callsOfSave(watchedDriver(), byteLength);
       const counts = Map.groupBy(names, (name) => name);
       assertGreater(counts.size, 0);
       for (const [name, { length }] of counts) {
