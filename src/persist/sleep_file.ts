@@ -41,17 +41,18 @@ export function alias(
 export async function writeParts(
   context: Context,
   parts: readonly SleepPart[],
-  { path, name, stream }: {
+  { path, name, stream, signal }: {
     readonly path: string;
     readonly name: string;
     readonly stream: CudaStream;
+    readonly signal: AbortSignal;
   },
 ): Promise<LoadedFile> {
   using aliases = new DisposableStack();
   const tensors = parts.map((part, i): [string, DeviceBuffer] => {
     return [`part ${i}`, aliases.use(alias(context, part, stream))];
   });
-  await saveSafetensors(path, new Map(tensors), { metadata: { asleep: name } });
+  await saveSafetensors(path, new Map(tensors), { metadata: { asleep: name }, signal });
   const { byteLength = 0, modifiedAt = 0 } = factsBehind(path) ?? {};
   return { path, byteLength, modifiedAt };
 }

@@ -12,7 +12,8 @@ import { PinnedPool } from "../memory/pinned_pool.ts";
 import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
 import { whenPassed } from "../memory/when_passed.ts";
 import { activeCapture } from "../order/capture.ts";
-import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { finishNow, type PendingWork } from "../order/pending_work.ts";
+import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { formatBytes } from "../words/format.ts";
 import { PersistError } from "./persist_error.ts";
 import { alias, readParts, type SleepPart, writeParts } from "./sleep_file.ts";
@@ -63,6 +64,10 @@ export class Sleeper {
   #state: "going" | "asleep" | "waking" | "awake" = "going";
   #contents: SleepContents = { buffers: [] };
   #leftCount: number;
+  /** Ends a save for which a use does not wait. */
+  readonly #stop = new AbortController();
+  /** The copies of the save, as long as they may be under way. */
+  #saving: Iterable<PendingWork> = [];
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
   /** Work after a wake, for which a use does not wait. */
@@ -107,7 +112,14 @@ export class Sleeper {
     using undo = new DisposableStack();
     undo.defer(() => this.#open());
     for (const { usage } of allocations) usage.finishOn(stream);
-    const contents = await this.#save(stream);
+    const { pending } = queueOf(stream);
+    const before = new Set(pending);
+    const save = this.#save(stream);
+    this.#saving = pending.difference(before);
+    const contents = await save.catch((error) => {
+      if (this.#state === "going") throw error; // else a use has ended it
+    });
+    if (contents === undefined) return false;
     undo.defer(() => dispose(contents));
     using mark = stream.record();
     await mark.synchronize();
@@ -219,7 +231,11 @@ export class Sleeper {
     const { context, parts, name, to, path } = this.#fields;
     if (to === "nothing") return { buffers: [] };
     if (to === "file") {
-      return { file: await writeParts(context, parts, { path, name, stream }), buffers: [] };
+      const { signal } = this.#stop;
+      return {
+        file: await writeParts(context, parts, { path, name, stream, signal }),
+        buffers: [],
+      };
     }
     using undo = new DisposableStack();
     const buffers = parts.map((part) => {
@@ -259,7 +275,9 @@ export class Sleeper {
 
   /** Stays awake, with later writes behind the copies that read it. */
   #stay(): void {
-    const { context, allocations } = this.#fields;
+    const { context, allocations, name } = this.#fields;
+    this.#stop.abort();
+    finishNow(this.#saving, `use ${name}`);
     this.#open();
     for (const { usage, released } of allocations) {
       if (!released) usage.order(defaultStreamOf(context), "read");

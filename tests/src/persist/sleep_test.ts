@@ -14,6 +14,8 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { GrowableBuffer } from "../../../src/buffers/growable_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { FileTurn } from "../../../src/disk/file_turns.ts";
+import { LockedFile } from "../../../src/disk/locked_file.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
@@ -93,6 +95,43 @@ testAsleep(
     assertEquals(await x.at(0), 4);
   },
 );
+
+testAsleep(
+  "a use ends a sleep into a file on every stream, and the file stays as it was",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.write("asleep.safetensors", "as it was");
+    using x = byteBuffer(gpu, 34 * MIB);
+    using stream = gpu.createStream();
+    const names = () => [...Deno.readDirSync(folder.path)].map(({ name }) => name);
+    for (const options of [{ stream }, {}]) {
+      const asleep = gpu.sleep(x, { to: "file", path });
+      while (names().length === 1) await delay(0); // until the save has begun
+      x.fill(1, options);
+      await asleep;
+      assertEquals([names(), await x.at(-1)], [["asleep.safetensors"], 1]);
+      assertEquals(Deno.readTextFileSync(path), "as it was");
+    }
+  },
+);
+
+testAsleep("a use does not wait for a sleep into a file that others write", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("asleep.safetensors", "as it was");
+  using x = byteBuffer(gpu, 34 * MIB);
+  const ways = [
+    () => new FileTurn(path, "change"),
+    () => LockedFile.tryOpen(path, { check: () => {} }),
+  ];
+  for (const write of ways) {
+    using _other = write();
+    const asleep = gpu.sleep(x, { to: "file", path });
+    for (let turns = 0; turns < 10; turns++) await delay(0);
+    x.fill(2);
+    await asleep;
+    assertEquals(await x.at(-1), 2);
+  }
+});
 
 const USES: Readonly<
   Record<string, (x: ReturnType<typeof byteBuffer>, gpu: CudaDevice) => unknown>
