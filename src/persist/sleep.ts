@@ -90,6 +90,13 @@ export async function sleepMemory(
     );
   }
   for (const allocation of allocations) allocation.requireNotLent("put to sleep");
+  const sleeping = context.ledger.entries().find((entry) => {
+    return entry instanceof Allocation && sleeperOf(entry)?.where === path;
+  });
+  if (sleeping !== undefined) {
+    const words = `${nameOf(sleeping)} sleeps in ${visibleText(path)}; pass another path`;
+    throw new PersistError("asleep", `Cannot put ${name} to sleep: ${words}`);
+  }
   const opened = openedOf(name, allocations);
   const parts = partsOf(context, { name, allocations, opened });
   let kept: OpenPersisted | undefined; // what the keeper knows to be asleep

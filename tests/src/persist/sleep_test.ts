@@ -232,6 +232,21 @@ testAsleep("sleep() puts contents into a file, whole, and wake() reads them", as
   await assertRejects(() => gpu.sleep(x, { to: "file" }), TypeError, '"path"');
 });
 
+testAsleep("sleep() does not write over a file in which others sleep", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const options = { to: "file", path: folder.pathOf("asleep.safetensors") } as const;
+  using x = gpu.alloc("uint8", 33 * MIB, { label: "x" }).fill(1);
+  using y = gpu.alloc("uint8", 33 * MIB).fill(2);
+  const isAway = gpu.sleep(x, options);
+  await assertRejects(() => gpu.sleep(y, options), PersistError, "x sleeps in");
+  await isAway;
+  await assertRejects(() => gpu.sleep(y, options), PersistError, "pass another path");
+  await gpu.wake(x);
+  await gpu.sleep(y, options);
+  await gpu.wake(y);
+  assertEquals([await x.at(0), await y.at(0)], [1, 2]);
+});
+
 testAsleep("sleep() to nothing keeps addresses only", async (gpu) => {
   const before = freeBytes(gpu);
   using x = byteBuffer(gpu, 64 * MIB);
