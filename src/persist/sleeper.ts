@@ -66,8 +66,8 @@ export class Sleeper {
   #leftCount: number;
   /** Ends a save for which a use does not wait. */
   readonly #stop = new AbortController();
-  /** The copies of the save, as long as they may be under way. */
-  #saving: Iterable<PendingWork> = [];
+  /** The copies of a save that has begun: the default stream comes after all uses since. */
+  #saving: Iterable<PendingWork> | undefined;
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
   /** Work after a wake, for which a use does not wait. */
@@ -152,11 +152,11 @@ export class Sleeper {
       }
     } catch (error) {
       // Copies into the first of them may be under way.
-      tryRelease(context.driver, "what was to wake", () => stream.synchronizeSync());
+      tryRelease(context.driver, "what was to wake", () => queueOf(stream).synchronizeSync());
       for (const part of this.#parts) part.range.suspend();
       throw error;
     }
-    this.#wakeBehind(stream);
+    this.#wakeUp();
     dispose(contents); // once the copies are done
   }
 
@@ -222,7 +222,7 @@ export class Sleeper {
         throw error;
       }
       this.#state = "asleep"; // as it is counted
-      this.#wakeBehind(stream);
+      this.#wakeUp();
     }
     await defaultStreamOf(this.#fields.context).synchronize();
   }
@@ -273,35 +273,32 @@ export class Sleeper {
     });
   }
 
-  /** Stays awake, with later writes behind the copies that read it. */
+  /** Stays awake, with later uses behind the copies of a save. */
   #stay(): void {
-    const { context, allocations, name } = this.#fields;
     this.#stop.abort();
-    finishNow(this.#saving, `use ${name}`);
+    finishNow(this.#saving ?? [], `use ${this.#fields.name}`);
     this.#open();
-    for (const { usage, released } of allocations) {
-      if (!released) usage.order(defaultStreamOf(context), "read");
-    }
   }
 
-  /** Opens the gates, and makes later uses come after what a stream does now. */
-  #wakeBehind(stream: CudaStream): void {
-    const { context, allocations, whenAwake } = this.#fields;
+  #wakeUp(): void {
+    const { context, whenAwake } = this.#fields;
     context.ledger.asleepBytes -= this.#liveBytes;
     this.#open();
-    for (const { usage, released } of allocations) if (!released) usage.order(stream, "write");
     this.#after = whenAwake();
   }
 
+  /** Opens the gates, and makes later uses come after what the default stream does now. */
   #open(): void {
     if (this.#state === "awake") return;
     this.#state = "awake";
-    const { context, parts } = this.#fields;
-    whenPassed(defaultStreamOf(context), () => {
+    const { context, parts, allocations } = this.#fields;
+    const stream = defaultStreamOf(context);
+    whenPassed(stream, () => {
       for (const { range } of parts) range.sleeperCount--;
     });
     for (const gate of this.#gates) gate.remove();
-    for (const { usage } of this.#fields.allocations) {
+    for (const { usage, released } of allocations) {
+      if (this.#saving !== undefined && !released) usage.restart(stream);
       if (sleepers.get(usage) === this) sleepers.delete(usage);
     }
   }

@@ -19,9 +19,10 @@ import { LockedFile } from "../../../src/disk/locked_file.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
-import { OutOfMemoryError } from "../../../src/words/errors.ts";
+import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
 import { until } from "../../support/in_time.ts";
 import { heldCount, KeeperScene, untilOver } from "../../support/persist/keeper_scene.ts";
 import { cardOf } from "../../support/display.ts";
@@ -29,7 +30,7 @@ import type { PersistAnswer } from "../../support/persist/peer.ts";
 import { shareOf } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { inTurn, takingTurns, testOnLinux } from "../../support/test_unless.ts";
-import { checkNothingLeft, checkSteady, freeBytes } from "../../support/with_device.ts";
+import { checkNothingLeft, checkSteady, freeBytes, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
 
@@ -518,6 +519,49 @@ Deno.test(
         assertEquals([await a.at(-1), await b.at(0)], [9, 8], `${call} ${failing}`);
       }
     }
+  },
+);
+
+/** Runs a test with memory that sleeps, on a driver that can fail. */
+function testFailing(
+  name: string,
+  body: (gpu: CudaDevice, setFault: ReturnType<typeof faultyDriver>["setFault"]) => unknown,
+): void {
+  Deno.test(name, () => {
+    const { driver, setFault } = faultyDriver();
+    return withDevice((gpu) => body(gpu, setFault), { driver });
+  });
+}
+
+testFailing(
+  "a wake needs no event, and leaves nothing where none can be had",
+  async (gpu, setFault) => {
+    using stream = gpu.createStream();
+    using x = gpu.alloc("uint8", MIB, { resource: new VirtualMemoryResource(gpu) });
+    x.fill(1, { stream });
+    await gpu.sleep(x);
+    setFault({ name: ["cuStreamWaitEvent", "cuEventCreate"] });
+    await gpu.wake(x);
+    setFault(undefined);
+    x.fill(2, { stream }); // behind the copies
+    assertEquals(await x.at(-1), 2);
+  },
+);
+
+testFailing(
+  "a wake that fails leaves the failures of other calls to be told",
+  async (gpu, setFault) => {
+    using x = gpu.alloc("uint8", MIB, { resource: new VirtualMemoryResource(gpu) }).fill(1);
+    using y = gpu.zeros("uint8", LATE_BYTES);
+    await gpu.sleep(x);
+    const upload = y.upload(new Uint8Array(LATE_BYTES));
+    y.fill(2);
+    setFault({ name: "cuMemsetD8Async", times: 1 });
+    await upload;
+    setFault({ name: "cuMemcpyAsync", times: 1 });
+    assertThrows(() => x.fill(3), CudaError, "cuMemcpyAsync");
+    await assertRejects(() => gpu.synchronize(), CudaError, "cuMemsetD8Async");
+    assertEquals(await x.at(0), 1);
   },
 );
 
