@@ -25,10 +25,15 @@ export interface SleepPart {
   readonly byteLength: number;
 }
 
+/** What has an address, on the device or in host memory. */
+type AddressedPart = Pick<SleepPart, "byteLength"> & {
+  readonly range: Pick<VirtualRange, "address">;
+};
+
 /** Shows memory whose uses are in no block's order: the caller has put them there. */
 export function alias(
   context: Context,
-  { range: { address }, byteLength }: SleepPart,
+  { range: { address }, byteLength }: AddressedPart,
   stream: CudaStream,
 ): DeviceBuffer<"uint8"> {
   const attributes = { isDeviceAccessible: true, isHostAccessible: false };

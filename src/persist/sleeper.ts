@@ -1,7 +1,6 @@
 // Memory that leaves the device and comes back to the same addresses: its contents are in host memory or a
 // file meanwhile, and whoever uses it wakes it first, or is told.
 
-import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { queueCopyNow } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -21,7 +20,8 @@ import { alias, readParts, type SleepPart, writeParts } from "./sleep_file.ts";
 /** Contents whose memory is away: in a file, in host memory, or in neither. */
 interface SleepContents {
   readonly file?: LoadedFile;
-  readonly buffers: readonly PinnedBuffer<"uint8">[];
+  /** Where those of each part are in host memory. */
+  readonly addresses: readonly bigint[];
 }
 
 /** Memory that sleeps, the place of its contents, and the effect of its uses. */
@@ -62,7 +62,7 @@ export class Sleeper {
   readonly #fields: SleeperFields;
   readonly #gates: SleepGate[] = [];
   #state: "going" | "asleep" | "waking" | "awake" = "going";
-  #contents: SleepContents = { buffers: [] };
+  #contents: SleepContents = { addresses: [] };
   #leftCount: number;
   /** Ends a save for which a use does not wait. */
   readonly #stop = new AbortController();
@@ -120,7 +120,7 @@ export class Sleeper {
       if (this.#state === "going") throw error; // else a use has ended it
     });
     if (contents === undefined) return false;
-    undo.defer(() => dispose(contents));
+    undo.defer(() => this.#giveBack(contents));
     using mark = stream.record();
     await mark.synchronize();
     if (this.#state !== "going") return false;
@@ -144,11 +144,12 @@ export class Sleeper {
     const stream = defaultStreamOf(context);
     this.#map();
     try {
-      for (const [i, buffer] of contents.buffers.entries()) {
-        const part = parts[i];
-        if (part === undefined || part.range.isFreed) continue;
+      for (const [i, part] of parts.entries()) {
+        const address = contents.addresses[i];
+        if (address === undefined || part.range.isFreed) continue;
         using there = alias(context, part, stream);
-        queueCopyNow(there.span, buffer.span, stream); // the use behind it may be what the stream waits for
+        using here = alias(context, { ...part, range: { address } }, stream);
+        queueCopyNow(there.span, here.span, stream); // the use behind it may be what the stream waits for
       }
     } catch (error) {
       // Copies into the first of them may be under way.
@@ -157,7 +158,7 @@ export class Sleeper {
       throw error;
     }
     this.#wakeUp();
-    dispose(contents); // once the copies are done
+    this.#giveBack(contents); // once the copies are done
   }
 
   /** Brings memory and contents back, and resolves when they are there. */
@@ -196,10 +197,7 @@ export class Sleeper {
     const isCounted = this.#state === "asleep" || this.#state === "waking";
     if (isCounted) this.#fields.context.ledger.asleepBytes -= byteLength;
     if (--this.#leftCount > 0) return;
-    if (this.#state === "asleep") {
-      const { driver } = this.#fields.context;
-      tryRelease(driver, "what slept", () => dispose(this.#contents));
-    }
+    if (this.#state === "asleep") this.#giveBack(this.#contents);
     this.#state = "awake";
   }
 
@@ -229,27 +227,39 @@ export class Sleeper {
 
   async #save(stream: CudaStream): Promise<SleepContents> {
     const { context, parts, name, to, path } = this.#fields;
-    if (to === "nothing") return { buffers: [] };
+    const addresses: bigint[] = [];
+    if (to === "nothing") return { addresses };
     if (to === "file") {
       const { signal } = this.#stop;
-      return {
-        file: await writeParts(context, parts, { path, name, stream, signal }),
-        buffers: [],
-      };
+      return { file: await writeParts(context, parts, { path, name, stream, signal }), addresses };
     }
     using undo = new DisposableStack();
-    const buffers = parts.map((part) => {
-      using here = alias(context, part, stream);
+    undo.defer(() => this.#giveBack({ addresses }));
+    for (const part of parts) {
       const { byteLength } = part;
-      const resource = hostPoolOf(context);
-      const label = `${name}, asleep`;
-      const request = { dtype: "uint8", shape: byteLength, resource, stream, label } as const;
-      const buffer = undo.use(allocatePinnedBuffer(request));
-      buffer.copyFrom(here, { stream });
-      return buffer;
-    });
+      const need = { context, kind: "pinned", byteLength } as const;
+      const address = takeOrReclaim(need, () => hostPoolOf(context).allocate(byteLength, stream));
+      addresses.push(address);
+      context.ledger.host.add(byteLength);
+      using here = alias(context, part, stream);
+      using there = alias(context, { byteLength, range: { address } }, stream);
+      queueCopyNow(there.span, here.span, stream);
+    }
     undo.move();
-    return { buffers };
+    return { addresses };
+  }
+
+  /** Gives host memory back, once the copies are done: it is a part of the blocks, and in no list itself. */
+  #giveBack({ addresses }: SleepContents): void {
+    const { context, parts } = this.#fields;
+    const stream = defaultStreamOf(context);
+    for (const [i, address] of addresses.entries()) {
+      const { byteLength = 0 } = parts[i] ?? {};
+      context.ledger.host.remove(byteLength);
+      tryRelease(context.driver, "what slept", () => {
+        hostPoolOf(context).deallocate(address, byteLength, stream);
+      });
+    }
   }
 
   /** Keeps the memory while copies use it in no block's order, also of blocks that are given back meanwhile. */
@@ -357,8 +367,4 @@ class SleepGate implements UseGate {
 
 function bytesOf(parts: readonly SleepPart[]): number {
   return parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
-}
-
-function dispose({ buffers }: SleepContents): void {
-  for (const buffer of buffers) buffer.dispose();
 }

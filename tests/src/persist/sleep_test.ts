@@ -17,6 +17,7 @@ import { CudaDevice } from "../../../src/device/device.ts";
 import { FileTurn } from "../../../src/disk/file_turns.ts";
 import { LockedFile } from "../../../src/disk/locked_file.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
+import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
 import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
@@ -232,6 +233,19 @@ testAsleep("sleep() puts contents into a file, whole, and wake() reads them", as
   assertEquals(await x.download(), numbers);
   await assertRejects(() => gpu.sleep(x, { to: "file" }), TypeError, '"path"');
 });
+
+testAsleep(
+  "contents in host memory are a part of the block, and no object of their own",
+  async (gpu) => {
+    using x = byteBuffer(gpu, 100);
+    const { hostBytes } = gpu.memory;
+    const mark = gpu.mark();
+    await withoutLeaks(gpu, () => gpu.sleep(x));
+    assertEquals([gpu.live().count, gpu.memory.hostBytes > hostBytes], [1, true]);
+    gpu.disposeSince(mark);
+    assertEquals(await x.at(-1), 9);
+  },
+);
 
 testAsleep("sleep() does not write over a file in which others sleep", async (gpu) => {
   using folder = new TemporaryFolder();
