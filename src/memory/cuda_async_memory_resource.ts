@@ -165,8 +165,8 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   }
 
   /**
-   * Ends a new pool; its allocations stay valid, and it is destroyed when the last of them is freed
-   * (cuMemPoolDestroy). Does nothing for the default pool, or when called again.
+   * Ends a new pool; its allocations stay valid, and it is destroyed when the GPU has freed the last of
+   * them (cuMemPoolDestroy). Does nothing for the default pool, or when called again.
    */
   dispose(): void {
     this.#record?.release();

@@ -75,7 +75,9 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** The handle means this stream only while its context is current, on this thread. */
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
-  #freedBytes = 0;
+  /** Bytes freed on it so far, of which pools have noticed some. */
+  #totalFreedBytes = 0;
+  #noticedBytes = 0;
   /** Work to do once pools have noticed the frees. */
   #afterFrees: (() => void)[] = [];
   /** Threads that block until its work is done. */
@@ -265,17 +267,17 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Bytes freed on it that pools have not given back. */
   get freedBytes(): number {
-    return this.#freedBytes;
+    return this.#totalFreedBytes - this.#noticedBytes;
   }
 
   /** Notes that a free was queued on it. */
   noteFreed(byteLength: number): void {
     const { freed } = this.context;
-    if (this.#freedBytes === 0) {
+    if (this.freedBytes === 0) {
       freed.streams.add(this);
       this.context.watchFreed();
     }
-    this.#freedBytes += byteLength;
+    this.#totalFreedBytes += byteLength;
     freed.byteLength += byteLength;
   }
 
@@ -303,13 +305,12 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     this.forgetFrees();
   }
 
-  /** Takes note that pools have noticed the frees on it: all, or those of a wait that began with fewer. */
-  forgetFrees(byteLength: number = this.#freedBytes): void {
+  /** Takes note that pools have noticed the frees on it: all, or those before a wait began. */
+  forgetFrees(totalBytes: number = this.#totalFreedBytes): void {
     const { freed } = this.context;
-    const noticedBytes = Math.min(byteLength, this.#freedBytes);
-    this.#freedBytes -= noticedBytes;
-    freed.byteLength -= noticedBytes;
-    if (this.#freedBytes > 0) return;
+    freed.byteLength -= Math.max(0, totalBytes - this.#noticedBytes);
+    this.#noticedBytes = Math.max(this.#noticedBytes, totalBytes);
+    if (this.freedBytes > 0) return;
     freed.streams.delete(this);
     freed.awaitedCount -= this.#afterFrees.length;
     for (const after of this.#afterFrees.splice(0)) after();
@@ -319,7 +320,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   async synchronize(): Promise<void> {
     if (!isSoon(() => this.isIdle)) {
       await waitForGpu(() => this.isIdle, () => this.#waitElsewhere());
-    } else if (this.#freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
+    } else if (this.freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
     this.context.endWait();
     await this.context.returning;
   }
@@ -374,7 +375,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Destroys the mark at the end of the queue; pools learn of the frees before it. */
   dropEnd(): void {
-    if (this.#freedBytes > 0) succeeds(() => this.#end?.waitSync());
+    if (this.freedBytes > 0) succeeds(() => this.#end?.waitSync());
     this.forgetFrees();
     this.#end?.dispose();
     this.#end = undefined;
@@ -419,7 +420,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   async #waitElsewhere(): Promise<void> {
     const { driver } = this.context;
     if (this.#isDefaultHandle) return await this.#waitForFence();
-    const freedBytes = this.#freedBytes;
+    const totalBytes = this.#totalFreedBytes;
     this.#waitingThreads++;
     let status: number;
     try {
@@ -428,7 +429,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
       this.#waitingThreads--;
     }
     if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
-    this.forgetFrees(freedBytes);
+    this.forgetFrees(totalBytes);
   }
 
   /** Waits by an event: on another thread the handle would mean another stream, or none. */

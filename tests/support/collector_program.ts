@@ -105,7 +105,7 @@ const START = `
     }
     async function growthOf(count, step) {
       const heaps = [];
-      for (let round = 0; round < 4; round++) {
+      for (let round = 0; round < 6; round++) {
         for (let i = 0; i < count; i++) await step(round + " " + i);
         await collect();
         heaps.push(Deno.memoryUsage().heapUsed);

@@ -1,9 +1,11 @@
 // Pools of one's own: their settings reach the driver, their numbers come from it, and they end.
 
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
+import type { DriverApi } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
+import { queueOf } from "../../../src/order/stream.ts";
 import {
   CudaUnavailableError,
   DisposedError,
@@ -154,6 +156,37 @@ testUnless(
     }, { driver });
   },
 );
+
+testUnless("CudaAsyncMemoryResource outlives a wait that began before it", holdingSkip(), () => {
+  const { driver, calls } = watchedDriver();
+  const [noticed, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const lateDriver: DriverApi = {
+    ...driver,
+    cuStreamSynchronizeNonblocking: async (stream) => {
+      const status = await driver.cuStreamSynchronizeNonblocking(stream);
+      noticed.resolve();
+      await late.promise; // the thread comes back late
+      return status;
+    },
+  };
+  return withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    gpu.alloc("uint8", 256 * MEBIBYTE, { stream }).dispose();
+    const wait = queueOf(stream).synchronize();
+    await noticed.promise; // so much is waited for on a thread
+    stream.synchronizeSync();
+    const pool = new CudaAsyncMemoryResource(gpu, {});
+    using held = new HeldStream(gpu, stream);
+    gpu.alloc("uint8", MEBIBYTE, { resource: pool, stream }).dispose();
+    pool.dispose();
+    late.resolve();
+    await wait;
+    assertEquals(calls.includes("cuMemPoolDestroy"), false);
+    held.release();
+    stream.synchronizeSync();
+    assertEquals(calls.includes("cuMemPoolDestroy"), true);
+  }, { driver: lateDriver });
+});
 
 Deno.test("CudaAsyncMemoryResource gives unused memory back when it is disposed before a buffer", () =>
   withDevice((gpu) => {
