@@ -160,15 +160,8 @@ export function makeContents(
     readonly stream: CudaStream;
   },
 ): { readonly value: Persistable; readonly allocations: readonly Allocation[] } {
-  const blockAt = (address: bigint, { byteLength, label }: Partial<BlockFacts>) => {
-    const request = {
-      kind: "device",
-      byteLength: byteLength ?? 0,
-      resource,
-      stream,
-      label,
-    } as const;
-    return new Allocation(request, address);
+  const blockAt = (address: bigint, { byteLength = 0, label }: Partial<BlockFacts>) => {
+    return new Allocation({ kind: "device", byteLength, resource, stream, label }, address);
   };
   const allocations = facts.map((block, i) => blockAt(addresses[i] ?? 0n, block));
   const owners = allocations.map((allocation, i) => {

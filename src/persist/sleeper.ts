@@ -17,13 +17,6 @@ import { formatBytes } from "../words/format.ts";
 import { PersistError } from "./persist_error.ts";
 import { alias, readParts, type SleepPart, writeParts } from "./sleep_file.ts";
 
-/** Contents whose memory is away: in a file, in host memory, or in neither. */
-interface SleepContents {
-  readonly file?: LoadedFile;
-  /** Where those of each part are in host memory. */
-  readonly addresses: readonly bigint[];
-}
-
 /** Memory that sleeps, the place of its contents, and the effect of its uses. */
 interface SleeperFields {
   readonly context: Context;
@@ -62,7 +55,10 @@ export class Sleeper {
   readonly #fields: SleeperFields;
   readonly #gates: SleepGate[] = [];
   #state: "going" | "asleep" | "waking" | "awake" = "going";
-  #contents: SleepContents = { addresses: [] };
+  /** The file that has the contents. */
+  #file: LoadedFile | undefined;
+  /** Where those of each part are in host memory. */
+  readonly #addresses: bigint[] = [];
   #leftCount: number;
   /** Ends a save for which a use does not wait. */
   readonly #stop = new AbortController();
@@ -111,32 +107,29 @@ export class Sleeper {
     using _kept = this.#hold();
     using undo = new DisposableStack();
     undo.defer(() => this.#open());
+    undo.defer(() => this.#giveBack());
     for (const { usage } of allocations) usage.finishOn(stream);
     const { pending } = queueOf(stream);
     const before = new Set(pending);
     const save = this.#save(stream);
     this.#saving = pending.difference(before);
-    const contents = await save.catch((error) => {
+    await save.catch((error) => {
       if (this.#state === "going") throw error; // else a use has ended it
     });
-    if (contents === undefined) return false;
-    undo.defer(() => this.#giveBack(contents));
     using mark = stream.record();
     await mark.synchronize();
     if (this.#state !== "going") return false;
     undo.move();
-    this.#contents = contents;
     this.#state = "asleep";
     context.ledger.asleepBytes += this.#liveBytes;
     for (const part of this.#parts) part.range.suspend(); // a failure is reported: that part takes its room, no more
-    whenAway(contents.file ?? null);
+    whenAway(this.#file ?? null);
     return true;
   }
 
   /** Brings the memory back, and queues what brings the contents back, before the use that needs it. */
   wakeNow(): void {
-    const contents = this.#contents;
-    if (contents.file !== undefined) {
+    if (this.#file !== undefined) {
       throw this.#refusal("its contents are in a file; await gpu.wake() it first");
     }
     if (this.#state === "waking") throw this.#refusal("it is waking up; await gpu.wake() it first");
@@ -144,11 +137,11 @@ export class Sleeper {
     const stream = defaultStreamOf(context);
     this.#map();
     try {
-      for (const [i, part] of parts.entries()) {
-        const address = contents.addresses[i];
-        if (address === undefined || part.range.isFreed) continue;
-        using there = alias(context, part, stream);
-        using here = alias(context, { ...part, range: { address } }, stream);
+      for (const [i, address] of this.#addresses.entries()) {
+        const { range, byteLength = 0 } = parts[i] ?? {};
+        if (range === undefined || range.isFreed) continue;
+        using there = alias(context, { address: range.address, byteLength }, stream);
+        using here = alias(context, { address, byteLength }, stream);
         queueCopyNow(there.span, here.span, stream); // the use behind it may be what the stream waits for
       }
     } catch (error) {
@@ -158,7 +151,7 @@ export class Sleeper {
       throw error;
     }
     this.#wakeUp();
-    this.#giveBack(contents); // once the copies are done
+    this.#giveBack(); // once the copies are done
   }
 
   /** Brings memory and contents back, and resolves when they are there. */
@@ -197,12 +190,12 @@ export class Sleeper {
     const isCounted = this.#state === "asleep" || this.#state === "waking";
     if (isCounted) this.#fields.context.ledger.asleepBytes -= byteLength;
     if (--this.#leftCount > 0) return;
-    if (this.#state === "asleep") this.#giveBack(this.#contents);
+    if (this.#state === "asleep") this.#giveBack();
     this.#state = "awake";
   }
 
   async #wakeLate(): Promise<void> {
-    const { file } = this.#contents;
+    const file = this.#file;
     if (this.#state !== "asleep") return;
     if (file === undefined) {
       this.wakeNow();
@@ -219,46 +212,36 @@ export class Sleeper {
         this.#state = "asleep";
         throw error;
       }
-      this.#state = "asleep"; // as it is counted
       this.#wakeUp();
     }
     await defaultStreamOf(this.#fields.context).synchronize();
   }
 
-  async #save(stream: CudaStream): Promise<SleepContents> {
+  async #save(stream: CudaStream): Promise<void> {
     const { context, parts, name, to, path } = this.#fields;
-    const addresses: bigint[] = [];
-    if (to === "nothing") return { addresses };
+    const { signal } = this.#stop;
     if (to === "file") {
-      const { signal } = this.#stop;
-      return { file: await writeParts(context, parts, { path, name, stream, signal }), addresses };
+      this.#file = await writeParts(context, parts, { path, name, stream, signal });
     }
-    using undo = new DisposableStack();
-    undo.defer(() => this.#giveBack({ addresses }));
-    for (const part of parts) {
-      const { byteLength } = part;
+    if (to !== "host") return;
+    for (const { range, byteLength } of parts) {
       const need = { context, kind: "pinned", byteLength } as const;
       const address = takeOrReclaim(need, () => hostPoolOf(context).allocate(byteLength, stream));
-      addresses.push(address);
+      this.#addresses.push(address);
       context.ledger.host.add(byteLength);
-      using here = alias(context, part, stream);
-      using there = alias(context, { byteLength, range: { address } }, stream);
+      using here = alias(context, { address: range.address, byteLength }, stream);
+      using there = alias(context, { address, byteLength }, stream);
       queueCopyNow(there.span, here.span, stream);
     }
-    undo.move();
-    return { addresses };
   }
 
   /** Gives host memory back, once the copies are done: it is a part of the blocks, and in no list itself. */
-  #giveBack({ addresses }: SleepContents): void {
+  #giveBack(): void {
     const { context, parts } = this.#fields;
-    const stream = defaultStreamOf(context);
-    for (const [i, address] of addresses.entries()) {
+    for (const [i, address] of this.#addresses.splice(0).entries()) {
       const { byteLength = 0 } = parts[i] ?? {};
       context.ledger.host.remove(byteLength);
-      tryRelease(context.driver, "what slept", () => {
-        hostPoolOf(context).deallocate(address, byteLength, stream);
-      });
+      hostPoolOf(context).deallocate(address, byteLength, defaultStreamOf(context));
     }
   }
 

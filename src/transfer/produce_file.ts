@@ -116,15 +116,8 @@ function* stepsOf(
   try {
     // Opening and making room takes the system a while, which the call itself should not.
     yield { promise: Promise.resolve(), finishNow: () => true };
-    if (!turn.isDue) {
-      yield {
-        promise: turn.due(signal),
-        finishNow() {
-          signal?.throwIfAborted();
-          return turn.isDue;
-        },
-      };
-    }
+    const isDue = () => turn.isDue || signal?.aborted === true;
+    if (!turn.isDue) yield { promise: turn.due(signal), finishNow: isDue };
     signal?.throwIfAborted();
     while (!write.tryBegin()) yield untilUnlocked(write, signal);
     file = write.file;
