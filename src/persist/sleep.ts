@@ -17,6 +17,7 @@ import { defaultStreamOf } from "../order/stream.ts";
 import { classNameOf, describeValue, formatCount, visibleText } from "../words/format.ts";
 import { ANYTHING, oneOf, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
+import { virtualSourceOf } from "./contents.ts";
 import { handOver, openedAround, type OpenPersisted, type Persisted } from "./open_persisted.ts";
 import { PersistError, type PersistProblem } from "./persist_error.ts";
 import type { SleepPart } from "./sleep_file.ts";
@@ -220,12 +221,11 @@ function partsOf(
   const parts: SleepPart[] = [];
   for (const allocation of allocations) {
     const { address, byteLength } = allocation;
-    const source = sourceOf(allocation.resource);
-    const resource = source instanceof VirtualMemoryResource ? source : undefined;
+    const resource = virtualSourceOf(allocation);
     const range = resource?.rangeAt(address);
     const place = resource?.arena.placeOf(address);
     if (range !== undefined) parts.push({ range, byteLength });
-    else if (resource !== undefined && place !== undefined) {
+    else if (resource !== undefined && place?.byteLength === byteLength) {
       const { chunk, offset } = place;
       const end = Math.max(offset + byteLength, chunks.get(chunk)?.end ?? 0);
       chunks.set(chunk, { resource, end });

@@ -20,6 +20,7 @@ import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
@@ -532,6 +533,20 @@ Deno.test(
         await gpu.wake({ a, b });
         assertEquals([await a.at(-1), await b.at(0)], [9, 8], `${call} ${failing}`);
       }
+    }
+  },
+);
+
+testAsleep(
+  "sleep() refuses memory that a cache keeps, or cuts into blocks",
+  async (gpu) => {
+    for (const byteLength of [1000, 32 * MIB]) {
+      using resource = new CachingResourceAdaptor(new VirtualMemoryResource(gpu));
+      using x = gpu.alloc("uint8", byteLength, { resource }).fill(1);
+      using y = gpu.alloc("uint8", byteLength, { resource }).fill(2);
+      const words = "its memory comes from a CachingResourceAdaptor";
+      await assertRejects(() => gpu.sleep(x), PersistError, words);
+      assertEquals([await x.at(-1), await y.at(-1)], [1, 2]);
     }
   },
 );
