@@ -12,9 +12,10 @@ import { canWriteInto, writePage } from "./demo.ts";
 
 /** Runs the command; the exit code is 0 for a whole report, whatever it says about the machine. */
 export async function runMachine(options: CliOptions): Promise<number> {
-  const { json, out, compare, words } = options;
+  const { json, out, compare, words, folder } = options;
   if (!json && !await canWriteInto(out)) return 1;
   if (compare !== undefined) return await comparePage(out, [compare, ...words]);
+  if (folder !== undefined && !await canWriteInto(folder)) return 1;
   const card = await measure(options);
   if (json) console.log(JSON.stringify(card, null, 2));
   else {

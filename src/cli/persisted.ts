@@ -60,9 +60,8 @@ async function stop(): Promise<number> {
   await connection.ask({ op: "stop" });
   connection[Symbol.dispose]();
   const isOver = await untilKeeper((found) => found !== pid);
-  console.log(
-    isOver ? `stopped the keeper, process ${pid}` : `the keeper, process ${pid}, goes on`,
-  );
+  const keeper = `the keeper, process ${pid}`;
+  console.log(isOver ? `stopped ${keeper}` : `${keeper}, goes on`);
   return isOver ? 0 : 1;
 }
 

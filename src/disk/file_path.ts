@@ -46,30 +46,20 @@ export function addressOf(url: string | URL): string {
  */
 export function pathOf(path: FilePath): string {
   if (isWebAddress(path)) {
-    throw new TypeError(
-      `Cannot use ${
-        visibleText(addressOf(path))
-      } as a path: it is an address of the web, expected a ` +
-        "file; download it first",
-    );
+    const words = "it is an address of the web, expected a file; download it first";
+    throw unusable(visibleText(addressOf(path)), words);
   }
   if (path instanceof URL) return fromUrl(path);
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    throw new TypeError(
-      `Cannot use ${describeValue(path)} as a path: expected a text that is not empty and has no ` +
-        "NUL, or a URL",
-    );
+    const words = "expected a text that is not empty and has no NUL, or a URL";
+    throw unusable(describeValue(path), words);
   }
   if (/^file:/i.test(path)) {
-    throw new TypeError(
-      `Cannot use ${visibleText(path)} as a path: it is a URL as text; pass new URL(path)`,
-    );
+    throw unusable(visibleText(path), "it is a URL as text; pass new URL(path)");
   }
   if (!path.isWellFormed()) {
     // The system would get U+FFFD instead, and other names would become the same.
-    throw new TypeError(
-      `Cannot use ${describeValue(path)} as a path: it has half of a surrogate pair`,
-    );
+    throw unusable(describeValue(path), "it has half of a surrogate pair");
   }
   try {
     return builtin("node:path").resolve(path);
@@ -100,11 +90,12 @@ function fromUrl(url: URL): string {
   try {
     return pathOf(builtin("node:url").fileURLToPath(url));
   } catch (cause) {
-    throw new TypeError(
-      `Cannot use ${cut(textOf(url), MAX_SHOWN_LENGTH)} as a path: ${messageOf(cause)}`,
-      { cause },
-    );
+    throw unusable(cut(textOf(url), MAX_SHOWN_LENGTH), messageOf(cause), { cause });
   }
+}
+
+function unusable(shown: string, words: string, options?: ErrorOptions): TypeError {
+  return new TypeError(`Cannot use ${shown} as a path: ${words}`, options);
 }
 
 /** A Proxy of a URL has no text. */

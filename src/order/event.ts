@@ -165,7 +165,8 @@ export class CudaEvent extends Owned {
    * @param start The earlier event, on the same device.
    *
    * @throws TypeError when one of the events does not record times, or they are of two devices.
-   * @throws CudaError when one of the events was not recorded, or the GPU has not passed it yet.
+   * @throws CudaError when one of the events was not recorded, work before it failed, or the GPU has not
+   *   passed it yet.
    */
   secondsSince(start: CudaEvent): number {
     if (!(start instanceof CudaEvent)) {
@@ -189,6 +190,7 @@ export class CudaEvent extends Owned {
     for (const event of [start, this]) {
       if (event.disposed) throw new DisposedError(event.toString());
       if (event.#mark.isComing) throw this.#timeError(start, CUresult.CUDA_ERROR_NOT_READY);
+      event.#mark.failure?.tell();
     }
     const status = driver.status("cuEventElapsedTime", cell, start.#mark.handle, this.#mark.handle);
     if (status !== CUresult.CUDA_SUCCESS) throw this.#timeError(start, status);

@@ -46,7 +46,6 @@ export abstract class Mark {
 /** An event for the kit's own use; it is never in the ledger. */
 export class Fence extends Mark {
   readonly handle: bigint;
-  /** Whoever made it, and threads that wait. */
   #holderCount = 1;
 
   /** Creates an event that counts as passed until it is set (cuEventCreate). */

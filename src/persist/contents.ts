@@ -10,9 +10,11 @@ import { hasFields } from "../interop/named_buffers.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import { Allocation } from "../memory/allocation.ts";
-import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import type { VirtualRange } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { CacheAdaptor } from "../resources/cache_adaptor.ts";
 import { describeValue, formatCount, visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { PersistError } from "./persist_error.ts";
@@ -104,6 +106,15 @@ export function takeApart(value: unknown, name: string): TakenApart {
   return { kind: "buffers", contents, metadata: {} };
 }
 
+/** Returns the resource that a block goes back to; undefined where a cache keeps it, or another one does. */
+export function virtualSourceOf({ resource }: Allocation): VirtualMemoryResource | undefined {
+  let source = resource;
+  for (; source instanceof ResourceAdaptor; source = source.upstream) {
+    if (source instanceof CacheAdaptor) return undefined;
+  }
+  return source instanceof VirtualMemoryResource ? source : undefined;
+}
+
 /** Puts buffers together as a value of the kind that was persisted. */
 export function putTogether(
   { kind, metadata, contents }: TakenApart,
@@ -160,15 +171,8 @@ export function makeContents(
     readonly stream: CudaStream;
   },
 ): { readonly value: Persistable; readonly allocations: readonly Allocation[] } {
-  const blockAt = (address: bigint, { byteLength, label }: Partial<BlockFacts>) => {
-    const request = {
-      kind: "device",
-      byteLength: byteLength ?? 0,
-      resource,
-      stream,
-      label,
-    } as const;
-    return new Allocation(request, address);
+  const blockAt = (address: bigint, { byteLength = 0, label }: Partial<BlockFacts>) => {
+    return new Allocation({ kind: "device", byteLength, resource, stream, label }, address);
   };
   const allocations = facts.map((block, i) => blockAt(addresses[i] ?? 0n, block));
   const owners = allocations.map((allocation, i) => {

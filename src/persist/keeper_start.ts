@@ -54,9 +54,6 @@ export async function startKeeper(
 }
 
 function cannotStart(reason: string, options?: ErrorOptions): PersistError {
-  return new PersistError(
-    "no-keeper",
-    `Cannot start the keeper of persisted memory: ${reason}; ${BY_HAND}`,
-    options,
-  );
+  const words = `Cannot start the keeper of persisted memory: ${reason}; ${BY_HAND}`;
+  return new PersistError("no-keeper", words, options);
 }

@@ -8,7 +8,6 @@ import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
-import { sourceOf } from "../memory/resource_kind.ts";
 import type { ResourceChoice } from "../memory/resource_choice.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { defaultStreamOf } from "../order/stream.ts";
@@ -28,6 +27,7 @@ import {
   takeApart,
   type TakenApart,
   viewIn,
+  virtualSourceOf,
 } from "./contents.ts";
 import type { KeeperConnection } from "./keeper_connection.ts";
 import { NAME_PAGE_BYTES } from "./keeper_words.ts";
@@ -105,7 +105,7 @@ async function inArena(
   const taken = takeApart(value, name);
   const isElsewhere = ({ buffer }: NamedContent) => {
     const block = blockOf(buffer);
-    return block.byteLength > 0 && (sourceOf(block.resource) !== resource ||
+    return block.byteLength > 0 && (virtualSourceOf(block) !== resource ||
       resource.arena.placeOf(block.address) === undefined);
   };
   const first = taken.contents.find(isElsewhere);

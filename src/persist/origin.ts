@@ -33,10 +33,9 @@ export function differenceFrom(
     const facts = factsNow(path);
     if (facts === undefined) continue; // nothing could be made anew of it either
     if (facts.byteLength === byteLength && facts.modifiedAt === modifiedAt) continue;
-    return `${visibleText(path)} was ${formatBytes(byteLength)} of ${
-      timeWords(modifiedAt)
-    } then, and is ` +
-      `${formatBytes(facts.byteLength)} of ${timeWords(facts.modifiedAt)} now`;
+    const then = `${formatBytes(byteLength)} of ${timeWords(modifiedAt)}`;
+    const now = `${formatBytes(facts.byteLength)} of ${timeWords(facts.modifiedAt)}`;
+    return `${visibleText(path)} was ${then} then, and is ${now} now`;
   }
   return undefined;
 }

@@ -31,23 +31,21 @@ export function refusalOf(
   { refused, state, facts, pids = [], limit, used }: KeeperAnswer,
 ): PersistError {
   const shown = `"${visibleText(name)}"`;
-  const refusal = (reason: PersistProblem, words: string) => {
-    return new PersistError(reason, `Cannot ${words}`);
-  };
   if (state === "asleep") {
     const { pid, where } = facts?.asleep ?? {};
     const words = `it is asleep in process ${pid}, in ${where}; wake it there`;
-    return refusal("asleep", `open ${shown}: ${words}`);
+    return new PersistError("asleep", `Cannot open ${shown}: ${words}`);
   }
   if (refused === "descriptors") {
     const words =
       `the keeper may have ${limit} files open and has ${used}; forget other names, or ` +
       "raise the limit (ulimit -Hn) before the keeper starts";
-    return refusal(refused, `persist ${shown}: ${words}`);
+    return new PersistError(refused, `Cannot persist ${shown}: ${words}`);
   }
   if (refused === "openers") {
     const words = `${pids.length} programs have it open, which is the most`;
-    return refusal(refused, `open ${shown}: ${words}`);
+    return new PersistError(refused, `Cannot open ${shown}: ${words}`);
   }
-  return refusal("gone", `persist ${shown}: the keeper did not understand (${refused})`);
+  const words = `the keeper did not understand (${refused})`;
+  return new PersistError("gone", `Cannot persist ${shown}: ${words}`);
 }

@@ -104,9 +104,8 @@ export class Persistence {
   /** Returns it in words: `"llama" made 2026-11-27 14:00:00 UTC of model.safetensors, clean`. */
   toString(): string {
     const { name, madeAt, files, key, state } = this;
-    return `"${visibleText(name)}" made ${timeWords(madeAt)} of ${
-      originWords({ files, key })
-    }, ${state}`;
+    const origin = originWords({ files, key });
+    return `"${visibleText(name)}" made ${timeWords(madeAt)} of ${origin}, ${state}`;
   }
 
   /** Returns the text that the console shows. */

@@ -17,8 +17,9 @@ import { defaultStreamOf } from "../order/stream.ts";
 import { classNameOf, describeValue, formatCount, visibleText } from "../words/format.ts";
 import { ANYTHING, oneOf, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
+import { virtualSourceOf } from "./contents.ts";
 import { handOver, openedAround, type OpenPersisted, type Persisted } from "./open_persisted.ts";
-import { PersistError } from "./persist_error.ts";
+import { PersistError, type PersistProblem } from "./persist_error.ts";
 import type { SleepPart } from "./sleep_file.ts";
 import { Sleeper, sleeperOf } from "./sleeper.ts";
 
@@ -84,12 +85,16 @@ export async function sleepMemory(
   const awake = allocations.filter((allocation) => sleeperOf(allocation) === undefined);
   if (awake.length === 0) return;
   if (awake.length < allocations.length) {
-    throw new PersistError(
-      "asleep",
-      `Cannot put ${name} to sleep: a part of it is; wake() it first`,
-    );
+    throw cannotSleep("asleep", name, "a part of it is; wake() it first");
   }
   for (const allocation of allocations) allocation.requireNotLent("put to sleep");
+  const sleeping = context.ledger.entries().find((entry) => {
+    return entry instanceof Allocation && sleeperOf(entry)?.where === path;
+  });
+  if (sleeping !== undefined) {
+    const words = `${nameOf(sleeping)} sleeps in ${visibleText(path)}; pass another path`;
+    throw cannotSleep("asleep", name, words);
+  }
   const opened = openedOf(name, allocations);
   const parts = partsOf(context, { name, allocations, opened });
   let kept: OpenPersisted | undefined; // what the keeper knows to be asleep
@@ -124,11 +129,8 @@ function openedOf(name: string, allocations: readonly Allocation[]): OpenPersist
     if (opened === undefined) continue;
     const blocks = opened.allocations.filter(({ byteLength }) => byteLength > 0);
     if (blocks.length === own.size && blocks.every((block) => own.has(block))) return opened;
-    throw new PersistError(
-      "elsewhere",
-      `Cannot put ${name} to sleep: "${visibleText(opened.name)}" sleeps alone and as a whole; ` +
-        "pass what gpu.persist() returned",
-    );
+    const words = "sleeps alone and as a whole; pass what gpu.persist() returned";
+    throw cannotSleep("elsewhere", name, `"${visibleText(opened.name)}" ${words}`);
   }
   return undefined;
 }
@@ -219,22 +221,19 @@ function partsOf(
   const parts: SleepPart[] = [];
   for (const allocation of allocations) {
     const { address, byteLength } = allocation;
-    const source = sourceOf(allocation.resource);
-    const resource = source instanceof VirtualMemoryResource ? source : undefined;
+    const resource = virtualSourceOf(allocation);
     const range = resource?.rangeAt(address);
     const place = resource?.arena.placeOf(address);
     if (range !== undefined) parts.push({ range, byteLength });
-    else if (resource !== undefined && place !== undefined) {
+    else if (resource !== undefined && place?.byteLength === byteLength) {
       const { chunk, offset } = place;
       const end = Math.max(offset + byteLength, chunks.get(chunk)?.end ?? 0);
       chunks.set(chunk, { resource, end });
     } else {
       const from = classNameOf(allocation.resource);
-      throw new PersistError(
-        "elsewhere",
-        `Cannot put ${nameOf(allocation)} to sleep: its memory comes from a ${from}, and cannot ` +
-          "leave its addresses; allocate it from new VirtualMemoryResource(gpu)",
-      );
+      const words = `its memory comes from a ${from}, and cannot leave its addresses; allocate ` +
+        "it from new VirtualMemoryResource(gpu)";
+      throw cannotSleep("elsewhere", nameOf(allocation), words);
     }
   }
   const own = new Set(allocations.map(({ address }) => address));
@@ -248,12 +247,10 @@ function partsOf(
 
 function sharing({ ledger }: Context, name: string, address: bigint): PersistError {
   const other = ledger.entries().find((entry) => entry.address === address);
-  const words = other === undefined ? "a block whose free is still queued" : nameOf(other);
-  return new PersistError(
-    "elsewhere",
-    `Cannot put ${name} to sleep: it shares a chunk of memory with ${words}; allocate it from a ` +
-      "VirtualMemoryResource of its own, or put the tag to sleep",
-  );
+  const found = other === undefined ? "a block whose free is still queued" : nameOf(other);
+  const words = `it shares a chunk of memory with ${found}; allocate it from a ` +
+    "VirtualMemoryResource of its own, or put the tag to sleep";
+  return cannotSleep("elsewhere", name, words);
 }
 
 /**
@@ -263,10 +260,12 @@ function sharing({ ledger }: Context, name: string, address: bigint): PersistErr
 async function takeBack({ connection, name }: OpenPersisted, where: string): Promise<boolean> {
   const { refused, pids = [], found } = await connection.ask({ op: "sleep", where });
   if (refused === undefined) return found === true;
-  throw new PersistError(
-    "open",
-    `Cannot put "${visibleText(name)}" to sleep: process ${pids.join(", ")} has it open, too`,
-  );
+  const words = `process ${pids.join(", ")} has it open, too`;
+  throw cannotSleep("open", `"${visibleText(name)}"`, words);
+}
+
+function cannotSleep(reason: PersistProblem, name: string, words: string): PersistError {
+  return new PersistError(reason, `Cannot put ${name} to sleep: ${words}`);
 }
 
 /** Has the keeper close its descriptors, without which no memory would be given back. */

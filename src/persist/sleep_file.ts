@@ -1,6 +1,7 @@
 // The file in which memory sleeps: written whole or not at all, and read back into the same parts, by the
 // program that wrote it or, for persisted memory, by the next one.
 
+import type { AddressRange } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { factsBehind } from "../disk/file_facts.ts";
 import { FileReading } from "../disk/file_reading.ts";
@@ -28,7 +29,7 @@ export interface SleepPart {
 /** Shows memory whose uses are in no block's order: the caller has put them there. */
 export function alias(
   context: Context,
-  { range: { address }, byteLength }: SleepPart,
+  { address, byteLength }: AddressRange,
   stream: CudaStream,
 ): DeviceBuffer<"uint8"> {
   const attributes = { isDeviceAccessible: true, isHostAccessible: false };
@@ -41,17 +42,18 @@ export function alias(
 export async function writeParts(
   context: Context,
   parts: readonly SleepPart[],
-  { path, name, stream }: {
+  { path, name, stream, signal }: {
     readonly path: string;
     readonly name: string;
     readonly stream: CudaStream;
+    readonly signal: AbortSignal;
   },
 ): Promise<LoadedFile> {
   using aliases = new DisposableStack();
-  const tensors = parts.map((part, i): [string, DeviceBuffer] => {
-    return [`part ${i}`, aliases.use(alias(context, part, stream))];
+  const tensors = parts.map(({ range: { address }, byteLength }, i): [string, DeviceBuffer] => {
+    return [`part ${i}`, aliases.use(alias(context, { address, byteLength }, stream))];
   });
-  await saveSafetensors(path, new Map(tensors), { metadata: { asleep: name } });
+  await saveSafetensors(path, new Map(tensors), { metadata: { asleep: name }, signal });
   const { byteLength = 0, modifiedAt = 0 } = factsBehind(path) ?? {};
   return { path, byteLength, modifiedAt };
 }
@@ -88,7 +90,11 @@ export async function readParts(
     if (part.range.isFreed) continue;
     const place = places.get(`part ${i}`);
     if (place === undefined || place.byteLength > part.byteLength) throw changed();
-    using there = alias(context, { ...part, byteLength: place.byteLength }, stream);
+    using there = alias(
+      context,
+      { address: part.range.address, byteLength: place.byteLength },
+      stream,
+    );
     const fileOffset = dataOffset + place.byteOffset;
     await uploadFrom({ span: there.span, file: opened.file, fileOffset, stream });
   }

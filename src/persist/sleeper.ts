@@ -1,7 +1,6 @@
 // Memory that leaves the device and comes back to the same addresses: its contents are in host memory or a
 // file meanwhile, and whoever uses it wakes it first, or is told.
 
-import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { queueCopyNow } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -12,16 +11,11 @@ import { PinnedPool } from "../memory/pinned_pool.ts";
 import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
 import { whenPassed } from "../memory/when_passed.ts";
 import { activeCapture } from "../order/capture.ts";
-import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { finishNow, type PendingWork } from "../order/pending_work.ts";
+import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { formatBytes } from "../words/format.ts";
 import { PersistError } from "./persist_error.ts";
 import { alias, readParts, type SleepPart, writeParts } from "./sleep_file.ts";
-
-/** Contents whose memory is away: in a file, in host memory, or in neither. */
-interface SleepContents {
-  readonly file?: LoadedFile;
-  readonly buffers: readonly PinnedBuffer<"uint8">[];
-}
 
 /** Memory that sleeps, the place of its contents, and the effect of its uses. */
 interface SleeperFields {
@@ -61,9 +55,16 @@ export class Sleeper {
   readonly #fields: SleeperFields;
   readonly #gates: SleepGate[] = [];
   #state: "going" | "asleep" | "waking" | "awake" = "going";
-  #contents: SleepContents = { buffers: [] };
+  /** The file that has the contents. */
+  #file: LoadedFile | undefined;
+  /** Where those of each part are in host memory. */
+  readonly #addresses: bigint[] = [];
   /** The uses of the blocks that are not freed: calls and graphs keep some that were given back. */
   readonly #usages: Set<StreamUsage>;
+  /** Ends a save for which a use does not wait. */
+  readonly #stop = new AbortController();
+  /** The copies of a save that has begun: the default stream comes after all uses since. */
+  #saving: Iterable<PendingWork> | undefined;
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
   /** Work after a wake, for which a use does not wait. */
@@ -107,25 +108,29 @@ export class Sleeper {
     using _kept = this.#hold();
     using undo = new DisposableStack();
     undo.defer(() => this.#open());
+    undo.defer(() => this.#giveBack());
     for (const { usage } of allocations) usage.finishOn(stream);
-    const contents = await this.#save(stream);
-    undo.defer(() => dispose(contents));
+    const { pending } = queueOf(stream);
+    const before = new Set(pending);
+    const save = this.#save(stream);
+    this.#saving = pending.difference(before);
+    await save.catch((error) => {
+      if (this.#state === "going") throw error; // else a use has ended it
+    });
     using mark = stream.record();
     await mark.synchronize();
     if (this.#state !== "going") return false;
     undo.move();
-    this.#contents = contents;
     this.#state = "asleep";
     context.ledger.asleepBytes += this.#liveBytes;
     for (const part of this.#parts) part.range.suspend(); // a failure is reported: that part takes its room, no more
-    whenAway(contents.file ?? null);
+    whenAway(this.#file ?? null);
     return true;
   }
 
   /** Brings the memory back, and queues what brings the contents back, before the use that needs it. */
   wakeNow(): void {
-    const contents = this.#contents;
-    if (contents.file !== undefined) {
+    if (this.#file !== undefined) {
       throw this.#refusal("its contents are in a file; await gpu.wake() it first");
     }
     if (this.#state === "waking") throw this.#refusal("it is waking up; await gpu.wake() it first");
@@ -133,20 +138,21 @@ export class Sleeper {
     const stream = defaultStreamOf(context);
     this.#map();
     try {
-      for (const [i, buffer] of contents.buffers.entries()) {
-        const part = parts[i];
-        if (part === undefined || part.range.isFreed) continue;
-        using there = alias(context, part, stream);
-        queueCopyNow(there.span, buffer.span, stream); // the use behind it may be what the stream waits for
+      for (const [i, address] of this.#addresses.entries()) {
+        const { range, byteLength = 0 } = parts[i] ?? {};
+        if (range === undefined || range.isFreed) continue;
+        using there = alias(context, { address: range.address, byteLength }, stream);
+        using here = alias(context, { address, byteLength }, stream);
+        queueCopyNow(there.span, here.span, stream); // the use behind it may be what the stream waits for
       }
     } catch (error) {
       // Copies into the first of them may be under way.
-      tryRelease(context.driver, "what was to wake", () => stream.synchronizeSync());
+      tryRelease(context.driver, "what was to wake", () => queueOf(stream).synchronizeSync());
       for (const part of this.#parts) part.range.suspend();
       throw error;
     }
-    this.#wakeBehind(stream);
-    dispose(contents); // once the copies are done
+    this.#wakeUp();
+    this.#giveBack(); // once the copies are done
   }
 
   /** Brings memory and contents back, and resolves when they are there. */
@@ -187,15 +193,12 @@ export class Sleeper {
   end(usage: StreamUsage): void {
     this.#usages.delete(usage);
     if (this.#usages.size > 0) return;
-    if (this.#state === "asleep") {
-      const { driver } = this.#fields.context;
-      tryRelease(driver, "what slept", () => dispose(this.#contents));
-    }
+    if (this.#state === "asleep") this.#giveBack();
     this.#state = "awake";
   }
 
   async #wakeLate(): Promise<void> {
-    const { file } = this.#contents;
+    const file = this.#file;
     if (this.#state !== "asleep") return;
     if (file === undefined) this.wakeNow();
     else {
@@ -211,29 +214,37 @@ export class Sleeper {
         this.#state = "asleep";
         throw error;
       }
-      this.#wakeBehind(stream);
+      this.#wakeUp();
     }
     await defaultStreamOf(this.#fields.context).synchronize();
   }
 
-  async #save(stream: CudaStream): Promise<SleepContents> {
+  async #save(stream: CudaStream): Promise<void> {
     const { context, parts, name, to, path } = this.#fields;
-    if (to === "nothing") return { buffers: [] };
+    const { signal } = this.#stop;
     if (to === "file") {
-      return { file: await writeParts(context, parts, { path, name, stream }), buffers: [] };
+      this.#file = await writeParts(context, parts, { path, name, stream, signal });
     }
-    using undo = new DisposableStack();
-    const buffers = parts.map((part) => {
-      using here = alias(context, part, stream);
-      const resource = hostPoolOf(context);
-      const label = `${name}, asleep`;
-      const request = { dtype: "uint8", shape: part.byteLength, resource, stream, label } as const;
-      const buffer = undo.use(allocatePinnedBuffer(request));
-      buffer.copyFrom(here, { stream });
-      return buffer;
-    });
-    undo.move();
-    return { buffers };
+    if (to !== "host") return;
+    for (const { range, byteLength } of parts) {
+      const need = { context, kind: "pinned", byteLength } as const;
+      const address = takeOrReclaim(need, () => hostPoolOf(context).allocate(byteLength, stream));
+      this.#addresses.push(address);
+      context.ledger.host.add(byteLength);
+      using here = alias(context, { address: range.address, byteLength }, stream);
+      using there = alias(context, { address, byteLength }, stream);
+      queueCopyNow(there.span, here.span, stream);
+    }
+  }
+
+  /** Gives host memory back, once the copies are done: it is a part of the blocks, and in no list itself. */
+  #giveBack(): void {
+    const { context, parts } = this.#fields;
+    for (const [i, address] of this.#addresses.splice(0).entries()) {
+      const { byteLength = 0 } = parts[i] ?? {};
+      context.ledger.host.remove(byteLength);
+      hostPoolOf(context).deallocate(address, byteLength, defaultStreamOf(context));
+    }
   }
 
   /** Keeps the memory while copies use it in no block's order, also of blocks that are given back meanwhile. */
@@ -258,31 +269,34 @@ export class Sleeper {
     });
   }
 
-  /** Stays awake, with later writes behind the copies that read it. */
+  /** Stays awake, with later uses behind the copies of a save. */
   #stay(): void {
+    this.#stop.abort();
+    finishNow(this.#saving ?? [], `use ${this.#fields.name}`);
     this.#open();
-    const stream = defaultStreamOf(this.#fields.context);
-    for (const usage of this.#usages) usage.order(stream, "read");
   }
 
-  /** Opens the gates, and makes later uses come after what a stream does now. */
-  #wakeBehind(stream: CudaStream): void {
+  #wakeUp(): void {
     const { context, whenAwake } = this.#fields;
     context.ledger.asleepBytes -= this.#liveBytes;
     this.#open();
-    for (const usage of this.#usages) usage.order(stream, "write");
     this.#after = whenAwake();
   }
 
+  /** Opens the gates, and makes later uses come after what the default stream does now. */
   #open(): void {
     if (this.#state === "awake") return;
     this.#state = "awake";
     const { context, parts } = this.#fields;
-    whenPassed(defaultStreamOf(context), () => {
+    const stream = defaultStreamOf(context);
+    whenPassed(stream, () => {
       for (const { range } of parts) range.sleeperCount--;
     });
     for (const gate of this.#gates) gate.remove();
-    for (const usage of this.#usages) if (sleepers.get(usage) === this) sleepers.delete(usage);
+    for (const usage of this.#usages) {
+      if (this.#saving !== undefined) usage.restart(stream);
+      if (sleepers.get(usage) === this) sleepers.delete(usage);
+    }
   }
 
   get #liveBytes(): number {
@@ -340,8 +354,4 @@ class SleepGate implements UseGate {
 
 function bytesOf(parts: readonly { readonly byteLength: number }[]): number {
   return parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
-}
-
-function dispose({ buffers }: SleepContents): void {
-  for (const buffer of buffers) buffer.dispose();
 }

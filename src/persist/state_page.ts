@@ -90,9 +90,8 @@ export function readText(descriptor: number): string {
   let text = "";
   for (let at = 0;;) {
     const part = new Uint8Array(1 << 16);
-    const count = Number(
-      pread(descriptor, addressOf(part, part, 0n), BigInt(part.length), BigInt(at)),
-    );
+    const address = addressOf(part, part, 0n);
+    const count = Number(pread(descriptor, address, BigInt(part.length), BigInt(at)));
     if (count <= 0) return text + decoder.decode();
     text += decoder.decode(part.subarray(0, count), { stream: true });
     at += count;

@@ -116,7 +116,8 @@ function* stepsOf(
   try {
     // Opening and making room takes the system a while, which the call itself should not.
     yield { promise: Promise.resolve(), finishNow: () => true };
-    if (!turn.isDue) yield { promise: turn.due(signal), finishNow: () => turn.isDue };
+    const isDue = () => turn.isDue || signal?.aborted === true;
+    if (!turn.isDue) yield { promise: turn.due(signal), finishNow: isDue };
     signal?.throwIfAborted();
     while (!write.tryBegin()) yield untilUnlocked(write, signal);
     file = write.file;
@@ -143,6 +144,7 @@ function untilUnlocked(write: FileWrite, signal: AbortSignal | undefined): Step 
   return {
     promise: sleep(LOCK_MILLISECONDS).then(() => signal?.throwIfAborted()),
     finishNow() {
+      signal?.throwIfAborted();
       if (LockedFile.isInUse(write.lockedPath)) return false;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_MILLISECONDS);
       return true;

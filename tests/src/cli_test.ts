@@ -331,12 +331,17 @@ testOfAll(
   },
 );
 
-Deno.test("cli.ts calibrate says that a folder cannot be written", async () => {
-  using folder = new TemporaryFolder();
-  const inFile = `${folder.write("file", "")}/in`;
-  const { code, stderr } = await runCli(["calibrate", "--driver", "simulated", "--folder", inFile]);
-  assertEquals([code, stderr.startsWith(`Cannot write into ${inFile}: `)], [1, true], stderr);
-});
+for (const command of ["calibrate", "machine"]) {
+  Deno.test(`cli.ts ${command} says that a folder cannot be written, before it measures`, async () => {
+    using folder = new TemporaryFolder();
+    const inFile = `${folder.write("file", "")}/in`;
+    const { code, stdout, stderr } = await runCli([
+      ...[command, "--driver", "simulated", "--json", "--folder", inFile],
+    ]);
+    assertEquals([code, stdout], [1, ""], stderr);
+    assertStringIncludes(stderr, `Cannot write into ${inFile}: `);
+  });
+}
 
 Deno.test("cli.ts bandwidth --json prints JSON and nothing else", async () => {
   const { code, stdout, stderr } = await runCli([

@@ -1,7 +1,7 @@
 // Calls that come after a transfer are made when it is over: where one of them fails then, nobody has
 // awaited it, and whatever waits for its stream next tells the program.
 
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import type { CudaGraph } from "../../../src/graph/graph.ts";
@@ -125,6 +125,22 @@ Deno.test("CudaEvent tells of what failed before it, and of nothing behind it", 
     assertEquals(early.isComplete, true);
     assertThrows(() => late.isComplete, CudaError, FAULT.name);
     setFault(undefined);
+    await stream.synchronize();
+  }));
+
+Deno.test("CudaEvent.secondsSince() tells what failed before one of the two events, once", () =>
+  withUpload(async ({ gpu, stream, x, setFault }) => {
+    using early = stream.record();
+    using y = gpu.zeros("uint8", LATE_BYTES);
+    y.copyFrom(x, { stream });
+    using late = stream.record();
+    setFault(FAULT);
+    await x.at(0); // the upload is over
+    setFault(undefined);
+    const error = assertThrows(() => late.secondsSince(early), CudaError, FAULT.name);
+    assertEquals(error.call, FAULT.name);
+    await late.synchronize();
+    assert(late.secondsSince(early) >= 0);
     await stream.synchronize();
   }));
 

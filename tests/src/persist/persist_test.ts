@@ -15,6 +15,7 @@ import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { SafetensorsModel } from "../../../src/interop/safetensors/model.ts";
 import { KeeperConnection } from "../../../src/persist/keeper_connection.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { ToldError } from "../../support/obedient_process.ts";
 import { until } from "../../support/in_time.ts";
@@ -185,6 +186,21 @@ testWithKeeper(
     moved.dispose();
     using again = await gpu.persist("x", make);
     assertEquals([again.persistence.wasThere, await again.row.at(1)], [true, 6]);
+  },
+);
+
+testWithKeeper(
+  "persist() refuses memory that a cache would hand out again, or moves it",
+  async (_scene, gpu) => {
+    using caches = new DisposableStack();
+    const make = () => {
+      const resource = caches.use(new CachingResourceAdaptor(gpu.memoryResource));
+      return caches.use(gpu.alloc("uint8", 1000, { resource }).fill(1));
+    };
+    await assertRejects(() => gpu.persist("x", make), PersistError, "pass { move: true }");
+    using moved = await gpu.persist("x", make, { move: true });
+    using other = make().fill(2);
+    assertEquals([await moved.at(-1), await other.at(0)], [1, 2]);
   },
 );
 

@@ -14,12 +14,17 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { GrowableBuffer } from "../../../src/buffers/growable_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { FileTurn } from "../../../src/disk/file_turns.ts";
+import { LockedFile } from "../../../src/disk/locked_file.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
+import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
-import { OutOfMemoryError } from "../../../src/words/errors.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
 import { until } from "../../support/in_time.ts";
 import { heldCount, KeeperScene, untilOver } from "../../support/persist/keeper_scene.ts";
 import { cardOf } from "../../support/display.ts";
@@ -27,7 +32,7 @@ import type { PersistAnswer } from "../../support/persist/peer.ts";
 import { shareOf } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { inTurn, takingTurns, testOnLinux } from "../../support/test_unless.ts";
-import { checkNothingLeft, checkSteady, freeBytes } from "../../support/with_device.ts";
+import { checkNothingLeft, checkSteady, freeBytes, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
 
@@ -93,6 +98,43 @@ testAsleep(
     assertEquals(await x.at(0), 4);
   },
 );
+
+testAsleep(
+  "a use ends a sleep into a file on every stream, and the file stays as it was",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.write("asleep.safetensors", "as it was");
+    using x = byteBuffer(gpu, 34 * MIB);
+    using stream = gpu.createStream();
+    const names = () => [...Deno.readDirSync(folder.path)].map(({ name }) => name);
+    for (const options of [{ stream }, {}]) {
+      const asleep = gpu.sleep(x, { to: "file", path });
+      while (names().length === 1) await delay(0); // until the save has begun
+      x.fill(1, options);
+      await asleep;
+      assertEquals([names(), await x.at(-1)], [["asleep.safetensors"], 1]);
+      assertEquals(Deno.readTextFileSync(path), "as it was");
+    }
+  },
+);
+
+testAsleep("a use does not wait for a sleep into a file that others write", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("asleep.safetensors", "as it was");
+  using x = byteBuffer(gpu, 34 * MIB);
+  const ways = [
+    () => new FileTurn(path, "change"),
+    () => LockedFile.tryOpen(path, { check: () => {} }),
+  ];
+  for (const write of ways) {
+    using _other = write();
+    const asleep = gpu.sleep(x, { to: "file", path });
+    for (let turns = 0; turns < 10; turns++) await delay(0);
+    x.fill(2);
+    await asleep;
+    assertEquals(await x.at(-1), 2);
+  }
+});
 
 const USES: Readonly<
   Record<string, (x: ReturnType<typeof byteBuffer>, gpu: CudaDevice) => unknown>
@@ -191,6 +233,34 @@ testAsleep("sleep() puts contents into a file, whole, and wake() reads them", as
   await assertRejects(() => gpu.sleep(x, { to: "file", path: folder.pathOf("none/x") }), Error);
   assertEquals(await x.download(), numbers);
   await assertRejects(() => gpu.sleep(x, { to: "file" }), TypeError, '"path"');
+});
+
+testAsleep(
+  "contents in host memory are a part of the block, and no object of their own",
+  async (gpu) => {
+    using x = byteBuffer(gpu, 100);
+    const { hostBytes } = gpu.memory;
+    const mark = gpu.mark();
+    await withoutLeaks(gpu, () => gpu.sleep(x));
+    assertEquals([gpu.live().count, gpu.memory.hostBytes > hostBytes], [1, true]);
+    gpu.disposeSince(mark);
+    assertEquals(await x.at(-1), 9);
+  },
+);
+
+testAsleep("sleep() does not write over a file in which others sleep", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const options = { to: "file", path: folder.pathOf("asleep.safetensors") } as const;
+  using x = gpu.alloc("uint8", 33 * MIB, { label: "x" }).fill(1);
+  using y = gpu.alloc("uint8", 33 * MIB).fill(2);
+  const isAway = gpu.sleep(x, options);
+  await assertRejects(() => gpu.sleep(y, options), PersistError, "x sleeps in");
+  await isAway;
+  await assertRejects(() => gpu.sleep(y, options), PersistError, "pass another path");
+  await gpu.wake(x);
+  await gpu.sleep(y, options);
+  await gpu.wake(y);
+  assertEquals([await x.at(0), await y.at(0)], [1, 2]);
 });
 
 testAsleep("sleep() to nothing keeps addresses only", async (gpu) => {
@@ -520,6 +590,63 @@ Deno.test(
         assertEquals([await a.at(-1), await b.at(0)], [9, 8], `${call} ${failing}`);
       }
     }
+  },
+);
+
+testAsleep(
+  "sleep() refuses memory that a cache keeps, or cuts into blocks",
+  async (gpu) => {
+    for (const byteLength of [1000, 32 * MIB]) {
+      using resource = new CachingResourceAdaptor(new VirtualMemoryResource(gpu));
+      using x = gpu.alloc("uint8", byteLength, { resource }).fill(1);
+      using y = gpu.alloc("uint8", byteLength, { resource }).fill(2);
+      const words = "its memory comes from a CachingResourceAdaptor";
+      await assertRejects(() => gpu.sleep(x), PersistError, words);
+      assertEquals([await x.at(-1), await y.at(-1)], [1, 2]);
+    }
+  },
+);
+
+/** Runs a test with memory that sleeps, on a driver that can fail. */
+function testFailing(
+  name: string,
+  body: (gpu: CudaDevice, setFault: ReturnType<typeof faultyDriver>["setFault"]) => unknown,
+): void {
+  Deno.test(name, () => {
+    const { driver, setFault } = faultyDriver();
+    return withDevice((gpu) => body(gpu, setFault), { driver });
+  });
+}
+
+testFailing(
+  "a wake needs no event, and leaves nothing where none can be had",
+  async (gpu, setFault) => {
+    using stream = gpu.createStream();
+    using x = gpu.alloc("uint8", MIB, { resource: new VirtualMemoryResource(gpu) });
+    x.fill(1, { stream });
+    await gpu.sleep(x);
+    setFault({ name: ["cuStreamWaitEvent", "cuEventCreate"] });
+    await gpu.wake(x);
+    setFault(undefined);
+    x.fill(2, { stream }); // behind the copies
+    assertEquals(await x.at(-1), 2);
+  },
+);
+
+testFailing(
+  "a wake that fails leaves the failures of other calls to be told",
+  async (gpu, setFault) => {
+    using x = gpu.alloc("uint8", MIB, { resource: new VirtualMemoryResource(gpu) }).fill(1);
+    using y = gpu.zeros("uint8", LATE_BYTES);
+    await gpu.sleep(x);
+    const upload = y.upload(new Uint8Array(LATE_BYTES));
+    y.fill(2);
+    setFault({ name: "cuMemsetD8Async", times: 1 });
+    await upload;
+    setFault({ name: "cuMemcpyAsync", times: 1 });
+    assertThrows(() => x.fill(3), CudaError, "cuMemcpyAsync");
+    await assertRejects(() => gpu.synchronize(), CudaError, "cuMemsetD8Async");
+    assertEquals(await x.at(0), 1);
   },
 );
 
