@@ -60,15 +60,15 @@ export class StreamUsage {
    * memory that is there for all streams and the host at once.
    */
   constructor(first?: CudaStream) {
-    if (first !== undefined) this.restart(first);
+    if (first === undefined) return;
+    if (first.context.ordersStreams) this.#writer = first;
+    else this.#readers.push(first);
   }
 
   /** @ignore Begins anew on a stream that comes after all uses so far. */
   restart(stream: CudaStream): void {
-    const { ordersStreams } = stream.context;
-    this.#writer = ordersStreams ? stream : undefined;
-    this.#readers.length = 0;
-    if (!ordersStreams) this.#readers.push(stream);
+    this.#writer = stream.context.ordersStreams ? stream : undefined;
+    this.#readers = this.#writer === undefined ? [stream] : [];
   }
 
   /**
