@@ -257,12 +257,9 @@ export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<
   try {
     return new type.array(countIn(type, length)) as BitsOf<D>;
   } catch (cause) {
-    throw new RangeError(
-      `Cannot make an array of ${
-        formatBytes(length * type.bits / 8)
-      }: the host has no memory for it`,
-      { cause },
-    );
+    const size = formatBytes(length * type.bits / 8);
+    const message = `Cannot make an array of ${size}: the host has no memory for it`;
+    throw new RangeError(message, { cause });
   }
 }
 
@@ -443,10 +440,9 @@ function describe(dtype: DType): ElementType {
     ? DTYPES[dtype]
     : undefined;
   if (found === undefined) {
+    const names = DTYPE_NAMES.join(", ");
     throw new TypeError(
-      `Cannot use ${describeType(dtype)} as an element type: expected one of ${
-        DTYPE_NAMES.join(", ")
-      }`,
+      `Cannot use ${describeType(dtype)} as an element type: expected one of ${names}`,
     );
   }
   return found as ElementType;

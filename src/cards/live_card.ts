@@ -39,18 +39,16 @@ function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
 
 /** Makes one warning for groups of blocks, each of one place of a cell and several runs of it. */
 export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
+  const blocks = groups.flat();
+  const amount = `${formatBytes(sumOf(blocks))} in ${formatCount(blocks.length, "block")}`;
+  const places = groups.length === 1 ? "the same place" : `${groups.length} places`;
   return {
     title: "Memory of an earlier run is still held",
     kind: "notebook",
     state: "warning",
-    summary:
-      `${formatBytes(sumOf(groups.flat()))} in ${
-        formatCount(groups.flat().length, "block")
-      }, made at ` +
-      `${groups.length === 1 ? "the same place" : `${groups.length} places`} of a cell that ` +
-      `ran again`,
+    summary: `${amount}, made at ${places} of a cell that ran again`,
     parts: [
-      rows(groups.flat()),
+      rows(blocks),
       ...note(
         "Nothing disposes a cell's variables when it runs again. gpu.slot(name, make) frees " +
           "the former holder, gpu.scope(...) frees at its end, gpu.disposeAll() frees everything",

@@ -81,10 +81,8 @@ function inPlaceWords(times: InPlace): string {
   const count = reads < 1000 ? `at most ${Math.floor(reads)} times` : "any number of times";
   const choice = reads < 1 ? "copy arrays" : `leave arrays in place that the GPU reads ${count}`;
   return `${formatBytes(byteLength)}: upload() takes ${formatSeconds(uploadSeconds)} and a read ` +
-    `${formatSeconds(readSeconds)}, register() ${
-      formatSeconds(registerSeconds)
-    } and a read in place ` +
-    `${formatSeconds(readInPlaceSeconds)}: ${choice}`;
+    `${formatSeconds(readSeconds)}, register() ${formatSeconds(registerSeconds)} and a read in ` +
+    `place ${formatSeconds(readInPlaceSeconds)}: ${choice}`;
 }
 
 function advice(gpu: CudaDevice, calibration: Calibration): string {

@@ -43,13 +43,10 @@ export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
 function requireSizes(named: readonly NamedMemory[], action: string): void {
   for (const { block, byteLength } of named) {
     if (block.byteLength >= byteLength) continue;
-    const sizes = `has shrunk to ${formatBytes(block.byteLength)}, and had ${
-      formatBytes(byteLength)
-    }`;
+    const [now, then] = [formatBytes(block.byteLength), formatBytes(byteLength)];
     throw new RangeError(
-      `Cannot ${action}: ${
-        nameOf(block)
-      } ${sizes} when it was recorded; resize() or reserve() it first`,
+      `Cannot ${action}: ${nameOf(block)} has shrunk to ${now}, and had ${then} when it was ` +
+        "recorded; resize() or reserve() it first",
     );
   }
 }

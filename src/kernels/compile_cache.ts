@@ -101,10 +101,8 @@ function refuse(path: string, reason: string): void {
   if (refused.has(cacheFolder())) return;
   refused.add(cacheFolder());
   warn(
-    `Compiled code in ${
-      visibleText(path)
-    } is not used, and compiled anew: ${reason}; remove it, or name a folder ` +
-      "of your own in VRAMKIT_CACHE",
+    `Compiled code in ${visibleText(path)} is not used, and compiled anew: ${reason}; remove it, ` +
+      "or name a folder of your own in VRAMKIT_CACHE",
   );
 }
 

@@ -30,11 +30,8 @@ export function plotLatency(result: BandwidthResult): Figure {
     .filter(({ points }) => points.length > 0);
   const sizes = lines.flatMap(({ points }) => points.map(({ byteLength }) => byteLength));
   if (sizes.length === 0) {
-    throw new RangeError(
-      `Cannot plot latency: the result holds no copies of ${
-        formatBytes(MAX_LATENCY_BYTES)
-      } or less`,
-    );
+    const most = formatBytes(MAX_LATENCY_BYTES);
+    throw new RangeError(`Cannot plot latency: the result holds no copies of ${most} or less`);
   }
   return new Figure({
     data: lines.map((line) => ({

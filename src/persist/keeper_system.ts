@@ -32,8 +32,14 @@ import {
 
 /** Numbers of the system, for a program that imports nothing. */
 const NUMBERS = {
-  ...{ AF_UNIX, FD_CLOEXEC, MFD_CLOEXEC, POLLIN, RLIMIT_NOFILE },
-  ...{ SCM_RIGHTS, SO_PEERCRED, SOL_SOCKET },
+  AF_UNIX,
+  FD_CLOEXEC,
+  MFD_CLOEXEC,
+  POLLIN,
+  RLIMIT_NOFILE,
+  SCM_RIGHTS,
+  SO_PEERCRED,
+  SOL_SOCKET,
   EAGAIN: ERRNO.EAGAIN,
   F_GETFD: F.GETFD,
   LOCK_EX_NB: LOCK.EX | LOCK.NB,

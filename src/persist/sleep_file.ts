@@ -90,11 +90,8 @@ export async function readParts(
     if (part.range.isFreed) continue;
     const place = places.get(`part ${i}`);
     if (place === undefined || place.byteLength > part.byteLength) throw changed();
-    using there = alias(
-      context,
-      { address: part.range.address, byteLength: place.byteLength },
-      stream,
-    );
+    const { address } = part.range;
+    using there = alias(context, { address, byteLength: place.byteLength }, stream);
     const fileOffset = dataOffset + place.byteOffset;
     await uploadFrom({ span: there.span, file: opened.file, fileOffset, stream });
   }

@@ -114,10 +114,8 @@ function requireWhole({ span, file, rows }: FileSection, cause: unknown): void {
   if (byteLength >= end) return;
   const place = isOneRun(rows) ? `at ${offset}` : `up to ${end}`;
   throw new RangeError(
-    `Cannot read ${span.byteLength} bytes ${place} of ${
-      visibleText(file.path)
-    }: it shrank to ${byteLength} ` +
-      `meanwhile`,
+    `Cannot read ${span.byteLength} bytes ${place} of ${visibleText(file.path)}: it shrank to ` +
+      `${byteLength} meanwhile`,
     { cause },
   );
 }
