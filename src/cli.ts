@@ -61,9 +61,8 @@ const USAGE = "Usage: deno run -A cli.ts COMMAND [OPTIONS]";
 function helpText(topic: Command | undefined): string {
   const about = topic !== undefined && topic in RUNS ? topic as keyof typeof RUNS : undefined;
   const names = about === undefined ? Object.keys(OPTIONS) : [...COMMANDS[about], "help"];
-  const options = `Options:\n${
-    Object.keys(OPTIONS).filter((name) => names.includes(name)).map(optionText).join("\n")
-  }`;
+  const lines = Object.keys(OPTIONS).filter((name) => names.includes(name)).map(optionText);
+  const options = ["Options:", ...lines].join("\n");
   if (about !== undefined) {
     return `vramkit ${VERSION}, ${about}: ${RUNS[about][1]}\n\n` +
       `${USAGE.replace("COMMAND", about)}\n\n${options}`;

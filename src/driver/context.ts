@@ -331,6 +331,11 @@ export class Context {
     return this.deferred.works.size > 0 || this.freed.byteLength > 0;
   }
 
+  /** @ignore Makes a stream's later work come after all that deferred work waits for. */
+  holdForDeferred(streamHandle: bigint): void {
+    if (!this.isCapturing) this.deferred.hold(streamHandle);
+  }
+
   /** @ignore Runs the deferred work that is due. */
   sweep(): void {
     if (this.deferred.works.size > 0 && !this.isCapturing) this.deferred.sweep();

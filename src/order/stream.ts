@@ -493,7 +493,7 @@ export async function synchronizeStreams(context: Context): Promise<void> {
   for (const reference of made) await synchronizeUnlessGone(reference.deref());
   const queue = queueOf(first);
   if (context.deferred.works.size > 0 && !first.disposed) {
-    const hold = () => context.deferred.hold(queue.handle);
+    const hold = () => context.holdForDeferred(queue.handle);
     if (queue.pending.size === 0) hold();
     else queue.postpone(hold, queue.pendingEnds); // what was called meanwhile has its place before
   }

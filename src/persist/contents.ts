@@ -109,8 +109,8 @@ export function takeApart(value: unknown, name: string): TakenApart {
 /** Returns the resource that a block goes back to; undefined where a cache keeps it, or another one does. */
 export function virtualSourceOf({ resource }: Allocation): VirtualMemoryResource | undefined {
   let source = resource;
-  for (; source instanceof ResourceAdaptor; source = source.upstream) {
-    if (source instanceof CacheAdaptor) return undefined;
+  while (source instanceof ResourceAdaptor && !(source instanceof CacheAdaptor)) {
+    source = source.upstream;
   }
   return source instanceof VirtualMemoryResource ? source : undefined;
 }

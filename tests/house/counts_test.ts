@@ -17,7 +17,7 @@ const COUNTS: Readonly<
   // Reports of machines, snapshots of PyTorch, small floats, GGUF, the hub's folders and models from streams
   // are 6,900 lines in 40 files with 60 names, of which 3,400 lines were taken off elsewhere.
   "lines of src and ffi": {
-    most: 79_900,
+    most: 79_890,
     count: () => sources.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0),
   },
   "files of src and ffi": { most: 548, count: () => sources.length },

@@ -253,6 +253,8 @@ async function waitAside(
   const call = site.name;
   const operation = waited instanceof Stream ? waited.tail : waited.record;
   waited.waitingThreads++;
+  using over = new DisposableStack();
+  over.defer(() => waited.waitingThreads--);
   for (let turn = 0; turn < LATCH_TURNS; turn++) {
     await new Promise<void>((resolve) => void timers.setImmediate(resolve));
     if (operation !== undefined) scheduler.proceed(operation);
@@ -265,7 +267,6 @@ async function waitAside(
       await pause();
     }
   }
-  waited.waitingThreads--;
   site.during(call, synchronize);
   return CUresult.CUDA_SUCCESS;
 }
