@@ -7,12 +7,24 @@ import type { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
 import { IN_SANITIZER, testDriver } from "./driver.ts";
+import { type WatchedDriver, watchedDriver } from "./faulty_driver.ts";
 import { testUnless } from "./test_unless.ts";
 import { withDevice } from "./with_device.ts";
 
 /** Registers a test that holds a stream; its name says why it is skipped, where it is. */
 export function testHolding(name: string, body: (gpu: CudaDevice) => unknown): void {
   testUnless(name, holdingSkip(), () => withDevice(body));
+}
+
+/** Registers a test that holds a stream on a driver whose calls are noted. */
+export function testHoldingWatched(
+  name: string,
+  body: (gpu: CudaDevice, watched: WatchedDriver) => unknown,
+): void {
+  testUnless(name, holdingSkip(), () => {
+    const watched = watchedDriver();
+    return withDevice((gpu) => body(gpu, watched), watched);
+  });
 }
 
 /** Tells why a stream cannot be held here, if so. */

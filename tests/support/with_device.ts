@@ -11,11 +11,13 @@ import { CaughtWarnings } from "./warnings.ts";
 const DRIVER_OWN_BYTES = ON_GPU ? 256 * 2 ** 20 : 0;
 
 /** The memory a real driver takes now and then over many rounds: less than two of their buffers. */
-const ROUNDS_OWN_BYTES = ON_GPU ? 8 * 2 ** 20 : 0;
+const ROUNDS_OWN_BYTES = 8 * 2 ** 20;
 
 /** Checks that rounds have left the device's memory as it was. */
 export function checkSteady(gpu: CudaDevice, freeBefore: number): void {
-  assertGreaterOrEqual(freeBytes(gpu), freeBefore - ROUNDS_OWN_BYTES, "device memory is missing");
+  const free = freeBytes(gpu);
+  if (ON_GPU) assertGreaterOrEqual(free, freeBefore - ROUNDS_OWN_BYTES, "device memory is missing");
+  else assertEquals(free, freeBefore, "device memory is missing");
 }
 
 /** Opens a device, runs a test on it, and fails when the test leaves anything live on it. */

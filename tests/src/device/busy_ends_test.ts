@@ -3,9 +3,11 @@
 
 import { assertEquals } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
+import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { ManagedMemoryResource } from "../../../src/memory/managed_memory_resource.ts";
+import type { MemoryResource } from "../../../src/memory/memory_resource.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import type { CudaStream } from "../../../src/order/stream.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/resources/pooled_pinned_host_memory_resource.ts";
@@ -22,6 +24,25 @@ type Ending = (
   x: DeviceBuffer<"uint8">,
 ) => (() => void) | Promise<() => void>;
 
+/** Fills memory of a resource. */
+function ofResource(make: (gpu: CudaDevice) => MemoryResource): Ending {
+  return (gpu, stream) => {
+    const buffer = gpu.alloc("uint8", LENGTH, { resource: make(gpu) });
+    return () => buffer.fill(1, { stream }).dispose();
+  };
+}
+
+/** Copies into memory of the host. */
+function ofHost(make: (gpu: CudaDevice) => GpuBuffer<"uint8">): Ending {
+  return (gpu, stream, x) => {
+    const host = make(gpu);
+    return () => {
+      x.copyTo(host, { stream });
+      host.dispose();
+    };
+  };
+}
+
 const ENDINGS: Readonly<Record<string, Ending>> = {
   "a pool of its own": (gpu, stream) => {
     const pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB" });
@@ -31,14 +52,8 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       pool.dispose();
     };
   },
-  "virtual memory": (gpu, stream) => {
-    const buffer = gpu.alloc("uint8", LENGTH, { resource: new VirtualMemoryResource(gpu) });
-    return () => buffer.fill(1, { stream }).dispose();
-  },
-  "managed memory": (gpu, stream) => {
-    const buffer = gpu.alloc("uint8", LENGTH, { resource: new ManagedMemoryResource(gpu) });
-    return () => buffer.fill(1, { stream }).dispose();
-  },
+  "virtual memory": ofResource((gpu) => new VirtualMemoryResource(gpu)),
+  "managed memory": ofResource((gpu) => new ManagedMemoryResource(gpu)),
   "a growable buffer": (gpu, stream) => {
     const buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 8 * LENGTH });
     return () => {
@@ -48,13 +63,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       buffer.dispose();
     };
   },
-  "page-locked memory": (gpu, stream, x) => {
-    const pinned = gpu.pinned("uint8", LENGTH);
-    return () => {
-      x.copyTo(pinned, { stream });
-      pinned.dispose();
-    };
-  },
+  "page-locked memory": ofHost((gpu) => gpu.pinned("uint8", LENGTH)),
   "a pool of page-locked memory": (gpu, stream, x) => {
     const pool = new PooledPinnedHostMemoryResource(gpu);
     const pinned = gpu.pinned("uint8", LENGTH, { resource: pool });
@@ -64,20 +73,8 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       pool.dispose();
     };
   },
-  "mapped memory": (gpu, stream, x) => {
-    const mapped = gpu.mapped("uint8", LENGTH);
-    return () => {
-      x.copyTo(mapped, { stream });
-      mapped.dispose();
-    };
-  },
-  "a registered array": (gpu, stream, x) => {
-    const registered = gpu.register(new Uint8Array(LENGTH));
-    return () => {
-      x.copyTo(registered, { stream });
-      registered.dispose();
-    };
-  },
+  "mapped memory": ofHost((gpu) => gpu.mapped("uint8", LENGTH)),
+  "a registered array": ofHost((gpu) => gpu.register(new Uint8Array(LENGTH))),
   "a kernel's module": async (gpu, stream, x) => {
     const module = await gpu.loadModule(IOTA_PTX);
     const kernel = module.kernel("vramkit_iota_u32");

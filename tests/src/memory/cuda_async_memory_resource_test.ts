@@ -15,7 +15,7 @@ import {
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, holdingSkip } from "../../support/held_stream.ts";
+import { HeldStream, holdingSkip, testHoldingWatched } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { testUnless } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -125,35 +125,31 @@ testOnDevice("CudaAsyncMemoryResource.dispose() ends a pool behind its last buff
   buffer.dispose();
 });
 
-testUnless(
+testHoldingWatched(
   "CudaAsyncMemoryResource is destroyed once the GPU has freed its last block, whoever goes first",
-  holdingSkip(),
-  () => {
-    const { driver, calls } = watchedDriver();
-    return withDevice(async (gpu) => {
-      const random = new Random(7);
-      const destroyedCount = () => calls.filter((call) => call === "cuMemPoolDestroy").length;
-      // Release 580 of the driver crashes within a few rounds if a pool goes before a free is done.
-      for (let round = 0; round < 40; round++) {
-        using stream = gpu.createStream();
-        using held = new HeldStream(gpu, stream);
-        const pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB" });
-        const ends = [() => pool.dispose()];
-        for (let count = 1 + random.below(4); count > 0; count--) {
-          const length = 1 + random.below(2 ** 20);
-          const buffer = gpu.alloc("uint8", length, { resource: pool, stream });
-          buffer.fill(round, { stream });
-          ends.push(() => buffer.dispose());
-        }
-        while (ends.length > 0) ends.splice(random.below(ends.length), 1)[0]?.();
-        assertEquals(destroyedCount(), round);
-        held.release();
-        await gpu.synchronize();
-        assertEquals(destroyedCount(), round + 1);
-        using other = gpu.alloc("uint8", 1 + random.below(2 ** 20));
-        other.fill(1);
+  async (gpu, { calls }) => {
+    const random = new Random(7);
+    const destroyedCount = () => calls.filter((call) => call === "cuMemPoolDestroy").length;
+    // Release 580 of the driver crashes within a few rounds if a pool goes before a free is done.
+    for (let round = 0; round < 40; round++) {
+      using stream = gpu.createStream();
+      using held = new HeldStream(gpu, stream);
+      const pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB" });
+      const ends = [() => pool.dispose()];
+      for (let count = 1 + random.below(4); count > 0; count--) {
+        const length = 1 + random.below(2 ** 20);
+        const buffer = gpu.alloc("uint8", length, { resource: pool, stream });
+        buffer.fill(round, { stream });
+        ends.push(() => buffer.dispose());
       }
-    }, { driver });
+      while (ends.length > 0) ends.splice(random.below(ends.length), 1)[0]?.();
+      assertEquals(destroyedCount(), round);
+      held.release();
+      await gpu.synchronize();
+      assertEquals(destroyedCount(), round + 1);
+      using other = gpu.alloc("uint8", 1 + random.below(2 ** 20));
+      other.fill(1);
+    }
   },
 );
 

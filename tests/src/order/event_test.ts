@@ -13,9 +13,8 @@ import { CUresult } from "../../../ffi/constants.ts";
 import { createEvent, type CudaEvent } from "../../../src/order/event.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
-import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, holdingSkip, testHolding } from "../../support/held_stream.ts";
-import { testUnless } from "../../support/test_unless.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { HeldStream, testHolding, testHoldingWatched } from "../../support/held_stream.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -213,20 +212,16 @@ Deno.test("CudaEvent disposed behind a transfer is still waited for, and leaves 
     assertEquals(await y.at(0), 1);
   }));
 
-testUnless(
+testHoldingWatched(
   "CudaEvent.synchronize() keeps an event that its thread waits for",
-  holdingSkip(),
-  () => {
-    const { driver, untilCalled } = watchedDriver();
-    return withDevice(async (gpu) => {
-      using stream = gpu.createStream();
-      using held = new HeldStream(gpu, stream);
-      const event = stream.record();
-      const waiting = event.synchronize();
-      await untilCalled("cuEventSynchronizeNonblocking");
-      event.dispose();
-      held.release();
-      await waiting;
-    }, { driver });
+  async (gpu, { untilCalled }) => {
+    using stream = gpu.createStream();
+    using held = new HeldStream(gpu, stream);
+    const event = stream.record();
+    const waiting = event.synchronize();
+    await untilCalled("cuEventSynchronizeNonblocking");
+    event.dispose();
+    held.release();
+    await waiting;
   },
 );

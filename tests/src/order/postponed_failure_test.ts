@@ -5,6 +5,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import type { CudaGraph } from "../../../src/graph/graph.ts";
+import type { CudaEvent } from "../../../src/order/event.ts";
 import type { CudaStream } from "../../../src/order/stream.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { type Fault, faultyDriver } from "../../support/faulty_driver.ts";
@@ -114,22 +115,9 @@ Deno.test("CudaEvent that could not be recorded behind a transfer says so, and i
     await event.synchronize();
   }));
 
-Deno.test("CudaEvent tells of what failed before it, and of nothing behind it", () =>
-  withUpload(async ({ gpu, stream, x, setFault }) => {
-    using early = stream.record();
-    using y = gpu.zeros("uint8", LATE_BYTES);
-    y.copyFrom(x, { stream });
-    using late = stream.record();
-    setFault(FAULT);
-    await x.at(0);
-    assertEquals(early.isComplete, true);
-    assertThrows(() => late.isComplete, CudaError, FAULT.name);
-    setFault(undefined);
-    await stream.synchronize();
-  }));
-
-Deno.test("CudaEvent.secondsSince() tells what failed before one of the two events, once", () =>
-  withUpload(async ({ gpu, stream, x, setFault }) => {
+/** Runs a test with events before and behind a copy that comes after a transfer, and fails. */
+function withFailedCopy(body: (early: CudaEvent, late: CudaEvent) => unknown): Promise<void> {
+  return withUpload(async ({ gpu, stream, x, setFault }) => {
     using early = stream.record();
     using y = gpu.zeros("uint8", LATE_BYTES);
     y.copyFrom(x, { stream });
@@ -137,11 +125,23 @@ Deno.test("CudaEvent.secondsSince() tells what failed before one of the two even
     setFault(FAULT);
     await x.at(0); // the upload is over
     setFault(undefined);
+    await body(early, late);
+    await stream.synchronize();
+  });
+}
+
+Deno.test("CudaEvent tells of what failed before it, and of nothing behind it", () =>
+  withFailedCopy((early, late) => {
+    assertEquals(early.isComplete, true);
+    assertThrows(() => late.isComplete, CudaError, FAULT.name);
+  }));
+
+Deno.test("CudaEvent.secondsSince() tells what failed before one of the two events, once", () =>
+  withFailedCopy(async (early, late) => {
     const error = assertThrows(() => late.secondsSince(early), CudaError, FAULT.name);
     assertEquals(error.call, FAULT.name);
     await late.synchronize();
     assert(late.secondsSince(early) >= 0);
-    await stream.synchronize();
   }));
 
 Deno.test("CudaDevice.downloadPinned() fails when its copy behind a transfer does, and leaves nothing", () =>

@@ -22,7 +22,12 @@ import {
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, holdingSkip, testHolding } from "../../support/held_stream.ts";
+import {
+  HeldStream,
+  holdingSkip,
+  testHolding,
+  testHoldingWatched,
+} from "../../support/held_stream.ts";
 import { testUnless } from "../../support/test_unless.ts";
 import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -172,21 +177,17 @@ testHolding("CudaDevice.synchronize() passes streams that are disposed meanwhile
   await gpu.synchronize();
 });
 
-testUnless(
+testHoldingWatched(
   "CudaStream.synchronize() keeps a stream that its thread waits for",
-  holdingSkip(),
-  () => {
-    const { driver, untilCalled } = watchedDriver();
-    return withDevice(async (gpu) => {
-      const stream = gpu.createStream();
-      using held = new HeldStream(gpu, stream);
-      const waiting = stream.synchronize();
-      await untilCalled("cuStreamSynchronizeNonblocking");
-      stream.dispose();
-      held.release();
-      await waiting;
-      assert(stream.disposed);
-    }, { driver });
+  async (gpu, { untilCalled }) => {
+    const stream = gpu.createStream();
+    using held = new HeldStream(gpu, stream);
+    const waiting = stream.synchronize();
+    await untilCalled("cuStreamSynchronizeNonblocking");
+    stream.dispose();
+    held.release();
+    await waiting;
+    assert(stream.disposed);
   },
 );
 

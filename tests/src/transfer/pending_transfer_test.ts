@@ -15,9 +15,9 @@ import { adoptEngine } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertHoldsOnly, assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, holdingSkip, testHolding } from "../../support/held_stream.ts";
-import { inTurn, testUnless } from "../../support/test_unless.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { HeldStream, testHolding, testHoldingWatched } from "../../support/held_stream.ts";
+import { inTurn } from "../../support/test_unless.ts";
 import { TINY_LIMITS } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -359,21 +359,17 @@ for (const [name, { lose, words }] of Object.entries(wordsOfLost)) {
   }
 }
 
-testUnless(
+testHoldingWatched(
   "upload() keeps the mark that its thread waits for when a call that blocks ends it",
-  holdingSkip(),
-  () => {
-    const { driver, untilCalled } = watchedDriver();
-    return withDevice(async (gpu) => {
-      using x = gpu.alloc("uint8", 2 ** 20);
-      using source = gpu.pinned("uint8", 2 ** 20);
-      source.array.fill(3);
-      using held = new HeldStream(gpu, gpu.stream);
-      const uploading = x.upload(source.array);
-      await untilCalled("cuEventSynchronizeNonblocking");
-      held.release();
-      holds(x, 3);
-      await uploading;
-    }, { driver });
+  async (gpu, { untilCalled }) => {
+    using x = gpu.alloc("uint8", 2 ** 20);
+    using source = gpu.pinned("uint8", 2 ** 20);
+    source.array.fill(3);
+    using held = new HeldStream(gpu, gpu.stream);
+    const uploading = x.upload(source.array);
+    await untilCalled("cuEventSynchronizeNonblocking");
+    held.release();
+    holds(x, 3);
+    await uploading;
   },
 );
